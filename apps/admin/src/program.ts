@@ -8,6 +8,7 @@ import { hashCommand } from "./commands/hash.ts";
 import { withExamples } from "./commands/help.ts";
 import { mailCommand } from "./commands/mail.ts";
 import { migrateCommand } from "./commands/migrate.ts";
+import { raiseIdsCommand } from "./commands/raise-ids.ts";
 import { secretCommand } from "./commands/secret.ts";
 import { usersCommand } from "./commands/users.ts";
 import type { Variables } from "./environment.ts";
@@ -35,7 +36,7 @@ const EXIT_CODES = `Exit codes:
        users import: lines were rejected; users set-roles: the e-mail is not
        verified; restore: the file is not a backup;
        copy: the target has rows or rejects one, or a schema is not that of this
-       release
+       release; raise-ids, restore: no further ids
   69   database: unreachable, in use, or its schema is older than this release;
        backup, secret generate: a file cannot be created;
        mail test: the mail server did not accept the mail
@@ -54,6 +55,7 @@ export function run(args: readonly string[], variables: Variables): Promise<numb
     .addCommand(migrateCommand(variables))
     .addCommand(backupCommand(variables))
     .addCommand(restoreCommand(variables))
+    .addCommand(raiseIdsCommand(variables))
     .addCommand(copyCommand(variables))
     .addCommand(mailCommand(variables))
     .addCommand(secretCommand())

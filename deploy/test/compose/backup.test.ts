@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
+import { runProcess } from "@latchkey/testing/run-process";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { SECRET } from "../configuration.ts";
 
@@ -28,7 +29,7 @@ const commandOf = (program: string): string => {
 const account = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
 
 backupTest(
-  "a dump of a running service restores a deleted user, and a new key rejects earlier tokens",
+  "a dump of a running service restores a deleted user; nobody gets the id of a later user, or can use an earlier token",
   async () => {
     await using folder = await openFolder();
     await using server = await startPostgresServer({}, undefined, programs);
@@ -46,7 +47,12 @@ backupTest(
     const env = { ...PATIENT_HASHING, NODE_ENV: "production", DATABASE_URL, RATE_LIMIT_ENABLED: "false" };
     const start = (secret: string) => startProcess({ ...env, AUTH_SECRET_KEY: secret });
 
-    let token: string;
+    const register = async (url: string, username: string): Promise<number> => {
+      const user = { ...account, email: `${username}@example.com`, username };
+      const response = await post(`${url}/auth/register`, user);
+      return ((await response.json()) as { id: number }).id;
+    };
+    let [token, lost] = ["", 0];
     {
       await using gateway = start(SECRET);
       const url = await gateway.ready();
@@ -55,13 +61,21 @@ backupTest(
       ({ access_token: token } = (await login.json()) as { access_token: string });
       run(commandOf("pg_dump"));
       expect((await request(`${url}/auth/me`, { method: "DELETE", token })).status).toBe(204);
+      lost = await register(url, "lost");
       gateway.signal("SIGTERM");
       expect((await gateway.ended()).code).toBe(0);
     }
     run(commandOf("pg_restore"));
+    expect(guide).toContain(" gateway bun apps/admin/src/main.ts raise-ids &&");
+    const raised = await runProcess([process.execPath, "apps/admin/src/main.ts", "raise-ids"], {
+      cwd: ROOT,
+      env: { DATABASE_URL },
+    });
+    expect(raised).toMatchObject({ code: 0, stdout: expect.stringContaining("ids above 1000001") });
     await using restored = start([...SECRET].reverse().join(""));
     const url = await restored.ready();
     expect((await request(`${url}/auth/me`, { token })).status).toBe(401);
     expect((await post(`${url}/auth/login`, account)).status).toBe(200);
+    expect([lost, await register(url, "mallory")]).toEqual([2, 1_000_002]);
   },
 );

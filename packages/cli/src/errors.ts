@@ -64,6 +64,7 @@ const DATABASE_EXIT_CODES: Readonly<Record<string, ExitCode>> = {
   UNSUPPORTED_DATABASE_SERVER: EXIT.dataError,
   INVALID_BACKUP: EXIT.dataError,
   COPY_REJECTED: EXIT.dataError,
+  IDS_EXHAUSTED: EXIT.dataError,
   SCHEMA_TOO_NEW: EXIT.dataError,
   MIGRATION_REJECTED: EXIT.dataError,
 };

@@ -4,36 +4,11 @@
  * all rows of the source, or no row.
  */
 import { getTableColumns, sql } from "drizzle-orm";
-import type { getTableConfig, PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { CopyRejected, toCopyError } from "./errors.ts";
-import type { Orm } from "./repository-client.ts";
-import { type Select, singleRow } from "./row-decoder.ts";
-
-export type CopyRole = "source" | "target";
+import type { ExclusiveSession, SessionTable } from "./exclusive-session.ts";
+import { singleRow } from "./row-decoder.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-
-interface CopyTable {
-  /** The name in SQL. */
-  readonly name: string;
-  readonly table: PgTable;
-  /** For each column of the primary key: the name of the member in a row, and the column. */
-  readonly keys: readonly (readonly [member: string, column: PgColumn])[];
-}
-
-/** A database during a copy. The copy is one transaction, and no other session uses the database. */
-export interface CopySession {
-  /** Sorted: a table comes after the tables to which its foreign keys refer. */
-  readonly tables: readonly CopyTable[];
-  readonly orm: Orm;
-  readonly select: <Row>(query: Select<Row>) => Promise<Row[]>;
-  /** Returns the highest id that a row of the table has ever had, or 0 if no row has ever had an id. */
-  readonly lastId: (table: CopyTable) => Promise<number>;
-  /** Makes the ids of new rows higher than `lastId`. A rollback of the transaction undoes this change. */
-  readonly setLastId: (table: CopyTable, lastId: number) => Promise<void>;
-  /** Converts an error of `orm` to a domain error. */
-  readonly toDomainError: (error: unknown) => unknown;
-}
 
 /** The number of rows of a table, and a digest that is independent of the order of the rows. */
 export interface CopiedTable {
@@ -50,34 +25,10 @@ const PAGE_ROWS = 1_000;
 
 const CREATED_BY_MIGRATION = "digest_keys";
 
-export function describeTables(
-  tables: Readonly<Record<string, PgTable>>,
-  configOf: typeof getTableConfig,
-): CopyTable[] {
-  const described = Object.values(tables).map((table) => {
-    const { name, columns, primaryKeys, foreignKeys } = configOf(table);
-    const keyColumns = [columns.filter(({ primary }) => primary), primaryKeys.map((key) => key.columns)];
-    const keyNames = keyColumns.flat(2).map((column) => column.name);
-    const keys = Object.entries(getTableColumns(table)).filter(([, column]) =>
-      keyNames.includes(column.name),
-    );
-    return { name, table, keys, foreignKeys };
-  });
-  // Foreign keys refer only to tables without foreign keys, so those tables come first. The report lists the tables in this
-  // order.
-  const byName = described.sort((a, b) => a.name.localeCompare(b.name));
-  return byName.sort((a, b) => a.foreignKeys.length - b.foreignKeys.length);
-}
-
-/** A newer schema can have columns that this release does not copy. @throws CopyRejected */
-export function expectSchema(isCurrent: boolean, role: CopyRole): void {
-  if (isCurrent) return;
-  throw new CopyRejected(
-    `The ${role} does not have the schema of this release: migrate it, or run its release.`,
-  );
-}
-
-async function* readPages({ orm, select }: CopySession, { table, keys }: CopyTable): AsyncGenerator<Row[]> {
+async function* readPages(
+  { orm, select }: ExclusiveSession,
+  { table, keys }: SessionTable,
+): AsyncGenerator<Row[]> {
   const columns = keys.map(([, column]) => column);
   for (let last: Row | undefined; ; ) {
     const values = keys.map(([member, column]) => sql.param(last?.[member], column));
@@ -95,8 +46,8 @@ async function* readPages({ orm, select }: CopySession, { table, keys }: CopyTab
 
 /** The digest of a table is the sum of the digests of all rows. */
 async function digestRows(
-  session: CopySession,
-  table: CopyTable,
+  session: ExclusiveSession,
+  table: SessionTable,
   onPage: (page: Row[], rows: number) => Promise<void> | void = () => {},
 ): Promise<CopiedTable> {
   const members = Object.keys(getTableColumns(table.table)).sort();
@@ -112,7 +63,7 @@ async function digestRows(
   return { table: table.name, rows, digest: BigInt.asUintN(256, sum).toString(16).padStart(64, "0") };
 }
 
-const countRows = async ({ orm, select }: CopySession, { table }: CopyTable): Promise<number> =>
+const countRows = async ({ orm, select }: ExclusiveSession, { table }: SessionTable): Promise<number> =>
   singleRow(await select(orm.select({ rows: sql<number>`cast(count(*) as integer)` }).from(table))).rows;
 
 /**
@@ -120,8 +71,8 @@ const countRows = async ({ orm, select }: CopySession, { table }: CopyTable): Pr
  * @throws CopyRejected
  */
 export async function copyTables(
-  source: CopySession,
-  target: CopySession,
+  source: ExclusiveSession,
+  target: ExclusiveSession,
   onProgress: OnCopyProgress = () => {},
 ): Promise<CopiedTable[]> {
   const copied: CopiedTable[] = [];

@@ -2,6 +2,7 @@
  * The errors that this package throws. The messages contain no SQL, parameters or credentials, so all messages can be logged.
  * A message contains a path only if the user of this process cannot create or write the file or folder at that path.
  */
+import { ID_MAX } from "@latchkey/contracts";
 
 /** Runs a query of a driver, and converts the driver's errors to the errors of this file. */
 export type Attempt = <T>(query: () => Promise<T>) => Promise<T>;
@@ -62,6 +63,16 @@ export class InvalidBackup extends Error {
 export class CopyRejected extends Error {
   override readonly name = "CopyRejected";
   readonly code = "COPY_REJECTED";
+}
+
+/** The next id would not be a safe integer, so nothing is changed. */
+export class IdsExhausted extends Error {
+  override readonly name = "IdsExhausted";
+  readonly code = "IDS_EXHAUSTED";
+
+  constructor(table: string) {
+    super(`The ids of the table ${table} would exceed ${ID_MAX}; nothing was changed.`);
+  }
 }
 
 /**

@@ -8,6 +8,7 @@ export type { EmailDigest } from "./digests.ts";
 export {
   CopyRejected,
   DatabaseUnavailable,
+  IdsExhausted,
   InvalidBackup,
   MigrationRejected,
   SchemaTooNew,
@@ -15,8 +16,16 @@ export {
   UserAlreadyExists,
 } from "./errors.ts";
 export { type ImportedUser, isImported } from "./imports.ts";
-export { backUpFile, copyDatabase, databaseFile, openDatabase, restoreFile } from "./open.ts";
+export {
+  backUpFile,
+  copyDatabase,
+  databaseFile,
+  openDatabase,
+  raiseDatabaseIds,
+  restoreFile,
+} from "./open.ts";
 export type { Mail, MailBudget, MailPolicy, Recipient } from "./outbox.ts";
+export type { LastIds } from "./raise-ids.ts";
 export type * from "./repositories.ts";
 export type { PageRequest } from "./repository-client.ts";
 export type { Passkey, Todo, User } from "./tables.ts";

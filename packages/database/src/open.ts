@@ -1,8 +1,11 @@
 /** Opens the database at a URL and loads only the driver for that database. */
 import { resolve } from "node:path";
 import { parseDatabaseUrl } from "@latchkey/contracts";
-import type { CopiedTable, CopyRole, CopySession, OnCopyProgress } from "./copy.ts";
+import type { CopiedTable, OnCopyProgress } from "./copy.ts";
+import type { ExclusiveSession, SessionRole } from "./exclusive-session.ts";
 import type * as Backup from "./libsql/backup.ts";
+import type * as Restore from "./libsql/restore.ts";
+import type { LastIds } from "./raise-ids.ts";
 import type { Database, DatabaseOptions } from "./repositories.ts";
 
 /**
@@ -36,25 +39,42 @@ export async function copyDatabase(
   onProgress?: OnCopyProgress,
 ): Promise<CopiedTable[]> {
   const { copyTables } = await import("./copy.ts");
-  return withCopySession(source, "source", (from) =>
-    withCopySession(target, "target", (to) => copyTables(from, to, onProgress)),
+  return withSession(source, "source", (from) =>
+    withSession(target, "target", (to) => copyTables(from, to, onProgress)),
   );
 }
 
-async function withCopySession<T>(
+/**
+ * Raises the ids of new users and todos by `by`, and revokes all tokens. Migrates the database. Refused while another session
+ * uses the database. Returns the ids above which new ids are.
+ * @throws {IdsExhausted | CopyRejected | UnsupportedDatabaseUrl | DatabaseUnavailable | MigrationRejected}
+ */
+export async function raiseDatabaseIds(
   options: DatabaseOptions,
-  role: CopyRole,
-  work: (session: CopySession) => Promise<T>,
+  { by, withoutPasskeys }: { readonly by: number; readonly withoutPasskeys: boolean },
+): Promise<LastIds> {
+  const { raisedBy, raiseIds } = await import("./raise-ids.ts");
+  return withSession(options, "database", (session) =>
+    raiseIds(session, { raise: (lastIds) => raisedBy(lastIds, by), withoutPasskeys }),
+  );
+}
+
+async function withSession<T>(
+  options: DatabaseOptions,
+  role: SessionRole,
+  work: (session: ExclusiveSession) => Promise<T>,
 ) {
   const path = databaseFile(options);
-  const copy = await (path === null ? import("./postgres/copy.ts") : import("./libsql/copy.ts"));
-  return copy.withCopySession(path ?? options.url, role, work);
+  const { withExclusiveSession } = await (path === null
+    ? import("./postgres/exclusive-session.ts")
+    : import("./libsql/exclusive-session.ts"));
+  return withExclusiveSession(path ?? options.url, role, work);
 }
 
 /** See `libsql/backup.ts`. */
 export const backUpFile: typeof Backup.backUpFile = async (...args) =>
   (await import("./libsql/backup.ts")).backUpFile(...args);
 
-/** See `libsql/backup.ts`. */
-export const restoreFile: typeof Backup.restoreFile = async (...args) =>
-  (await import("./libsql/backup.ts")).restoreFile(...args);
+/** See `libsql/restore.ts`. */
+export const restoreFile: typeof Restore.restoreFile = async (...args) =>
+  (await import("./libsql/restore.ts")).restoreFile(...args);

@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { withCopySession as withLibsql } from "../src/libsql/copy.ts";
 import { openLibsqlDatabase } from "../src/libsql/database.ts";
-import { withCopySession as withPostgres } from "../src/postgres/copy.ts";
+import { withExclusiveSession as withLibsql } from "../src/libsql/exclusive-session.ts";
+import { withExclusiveSession as withPostgres } from "../src/postgres/exclusive-session.ts";
 import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 import { migrateInProcesses } from "./support/replica.ts";
 

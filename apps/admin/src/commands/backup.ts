@@ -9,12 +9,10 @@ import { Command } from "commander";
 import { readOptions } from "../database.ts";
 import type { Variables } from "../environment.ts";
 import { withExamples } from "./help.ts";
+import { describeLastIds, keyWarning, WITHOUT_PASSKEYS_OPTION } from "./raise-ids.ts";
 
 const KEYS = ["AUTH_SECRET_KEY", "AUTH_PRIVATE_KEY"].flatMap((name) => [name, `${name}_FILE`]);
 const STREAM = "-";
-
-export const keyWarning = (event: "restore" | "import"): string =>
-  `Set a new AUTH_SECRET_KEY or AUTH_PRIVATE_KEY before you start the service, and remove AUTH_SECRET_KEY_PREVIOUS, AUTH_NEXT_PUBLIC_KEY and AUTH_PREVIOUS_PUBLIC_KEY: tokens from before the ${event} can belong to other users.\n`;
 
 /** Returns the path of the signing key that the service generates in the folder of the database. */
 export const generatedKeyOf = (database: string): string => join(dirname(database), "auth-secret-key");
@@ -46,26 +44,29 @@ export const restoreCommand = (variables: Variables): Command =>
   withExamples(
     new Command("restore"),
     ["bun run admin restore /var/backups/latchkey.db --force", "bun run admin restore - < latchkey.db"],
-    "Stop the service first. Tokens of the time before the restore must not be valid\nafterwards, so a generated signing key is deleted: the service generates a new\none. Replace any other key yourself.",
+    "Stop the service first. Tokens of the time before the restore must not be valid\nafterwards, so a generated signing key is deleted: the service generates a new\none. Replace any other key yourself. Users have the passwords and passkeys of the\nbackup again. New ids are higher than those of the replaced file, or a million\nhigher than those of the backup if that file is missing or unreadable.",
   )
     .description("replace an embedded database by a backup, or by standard input with -")
     .argument("<file>", "a file that `backup` wrote, or -")
     .option("--force", "replace the database if it exists")
-    .action(async (file: string, { force = false }: { force?: boolean }) => {
+    .option(...WITHOUT_PASSKEYS_OPTION)
+    .action(async (file: string, options: { force?: boolean; withoutPasskeys?: boolean }) => {
+      const { force = false, withoutPasskeys = false } = options;
       const path = fileOf(
         variables,
-        (url) => `pg_restore --clean --if-exists --single-transaction --dbname=${url} ${file}`,
+        (url) =>
+          `pg_restore --clean --if-exists --single-transaction --dbname=${url} ${file}, then raise-ids`,
       );
       if (!force) refuseExisting(path);
       const source = file === STREAM ? process.stdin : createReadStream(existing(resolve(file)));
       const key = generatedKeyOf(path);
       const isGenerated = existsSync(key) && KEYS.every((name) => variables[name] === undefined);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await withDraft(path, async (draft) => {
+      const lastIds = await withDraft(path, async (draft) => {
         await pipeline(source, createWriteStream(draft, { mode: 0o600, flags: "wx" }));
-        await restoreFile(path, draft, () => rm(key, { force: true }));
+        return restoreFile(path, draft, { withoutPasskeys, prepare: () => rm(key, { force: true }) });
       });
-      await write(`Restored ${path}.\n`);
+      await write(`Restored ${path}. ${describeLastIds(lastIds)}\n`);
       writeError(
         isGenerated
           ? "Deleted the signing key: the service generates a new one, and all users log in again.\n"
@@ -90,10 +91,10 @@ function refuseExisting(path: string): void {
 }
 
 /** Calls `use` with the path of a new file in the folder of `target`. Deletes the new file afterwards. */
-async function withDraft(target: string, use: (draft: string) => Promise<void>): Promise<void> {
+async function withDraft<T>(target: string, use: (draft: string) => Promise<T>): Promise<T> {
   const draft = join(dirname(target), `.latchkey-${crypto.randomUUID()}`);
   try {
-    await use(draft);
+    return await use(draft);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error && "code" in error)) throw error;
     throw unavailable(`Cannot write ${target} or read its source: ${describeError(error)}.`);

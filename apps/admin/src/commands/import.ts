@@ -11,8 +11,8 @@ import { importUsers, increment } from "../import/import-users.ts";
 import { readLines } from "../import/lines.ts";
 import { formatLine } from "../import/user-line.ts";
 import { listUsers } from "../users.ts";
-import { keyWarning } from "./backup.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
+import { keyWarning } from "./raise-ids.ts";
 
 type Flag = "commit" | "usernameFromEmail" | "keepRegistered" | "json";
 type Options = Readonly<Partial<Record<Flag, boolean> & Record<"importedBefore" | "ids", string>>>;

@@ -27,6 +27,11 @@ async function openFixture() {
     tool,
     file: (name: string) => join(folder.path, name),
     list: () => readdirSync(folder.path).sort(),
+    /** Runs SQL while no other process has the file open. */
+    sql: (statement: string) => {
+      using database = new Database(path);
+      return database.query<Record<string, unknown>, []>(statement).all();
+    },
     username: async () => {
       await using database = await openDatabase({ url });
       return (await database.users.findByEmail(EMAIL))?.username;
@@ -53,6 +58,82 @@ test("a backup of a database in use is complete, and a restore returns to its st
   expect(fixture.list()).toEqual(["backup.db", "latchkey.db"]);
   expect(statSync(fixture.path).mode & 0o777).toBe(0o600);
   expect(await fixture.username()).toBe("grace");
+});
+
+test("a restore assigns no id of the replaced database again, and without that database continues a million ids later", async () => {
+  await using fixture = await openFixture();
+  const { file, path, tool, sql } = fixture;
+  const backup = file("backup.db");
+  sql("INSERT INTO todos (title) VALUES ('kept')");
+  expect((await tool(["backup", backup])).code).toBe(0);
+  // The ids 2 and 3 were used after the backup.
+  sql("INSERT INTO users (email, username, hashed_password) VALUES ('b', 'b', ''), ('c', 'c', '')");
+  sql("INSERT INTO todos (title) VALUES ('lost')");
+  sql("DELETE FROM users WHERE username = 'c'");
+  const restore = async (nextUser: number, nextTodo: number) => {
+    const { code, stdout } = await tool(["restore", backup, "--force"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`ids above ${nextUser - 1}, new todos above`)]);
+    const [user] = sql("INSERT INTO users (email, username, hashed_password) VALUES ('d', 'd', '') RETURNING id");
+    const [todo] = sql("INSERT INTO todos (title) VALUES ('new') RETURNING id");
+    expect([user, todo]).toEqual([{ id: nextUser }, { id: nextTodo }]);
+  };
+  await restore(4, 3);
+  await restore(5, 4);
+  await Bun.file(path).delete();
+  await restore(1_000_002, 1_000_002);
+  // Another database, such as that of a new installation, does not tell which ids were used.
+  await Bun.file(path).delete();
+  await tool(["migrate"]);
+  await restore(1_000_002, 1_000_002);
+  await Bun.write(path, "damaged ".repeat(1000));
+  await restore(1_000_002, 1_000_002);
+});
+
+test("a restore revokes all tokens, also the kept ones, and deletes passkeys only if asked to", async () => {
+  await using fixture = await openFixture();
+  const { file, tool, sql } = fixture;
+  const backup = file("backup.db");
+  sql("INSERT INTO users (email, username, hashed_password, token_version) VALUES ('b', 'b', '', 7)");
+  sql("UPDATE users SET password_change_token_id = 'kept'");
+  sql("INSERT INTO passkeys (credential_id, user_id, public_key, counter, name) VALUES ('one', 1, 'key', 0, 'Phone')");
+  const columns = "SELECT token_version AS version, password_change_token_id AS kept, passkey_revision AS revision FROM users";
+  const before = sql(columns);
+  await tool(["backup", backup]);
+  for (const isKept of [true, false]) {
+    const options = isKept ? [] : ["--without-passkeys"];
+    expect((await tool(["restore", backup, "--force", ...options])).code).toBe(0);
+    const after = sql(columns);
+    expect(after).toHaveLength(2);
+    for (const [index, { version, kept, revision }] of after.entries()) {
+      expect(Number(version) - Number(before[index]?.version)).toBeWithin(1, 2 ** 20 + 1);
+      expect([kept, revision]).toEqual([null, isKept ? 0 : 1]);
+    }
+    expect(sql("SELECT * FROM passkeys")).toHaveLength(isKept ? 1 : 0);
+  }
+});
+
+test("a restore that is killed leaves the replaced database, and can be repeated", async () => {
+  await using fixture = await openFixture();
+  const { file, list, path, sql, tool } = fixture;
+  const backup = file("backup.db");
+  // Large enough that the copy is on the disk before the restore has finished.
+  sql(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+    INSERT INTO users (email, username, hashed_password) SELECT i, i, 'salt$digest' FROM n`);
+  await tool(["backup", backup]);
+  sql("UPDATE users SET username = 'grace' WHERE id = 1");
+  sql("INSERT INTO users (email, username, hashed_password) VALUES ('later', 'later', '')");
+  const child = Bun.spawn([process.execPath, MAIN, "restore", backup, "--force"], {
+    env: { DATABASE_URL: `file:${path}` },
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  while (!list().some((name) => name.startsWith(".latchkey-"))) await Bun.sleep(1);
+  child.kill("SIGKILL");
+  await child.exited;
+  expect(await fixture.username()).toBe("grace");
+  expect((await tool(["restore", backup, "--force"])).code).toBe(0);
+  expect(await fixture.username()).toBe("ada");
+  const [next] = sql("INSERT INTO users (email, username, hashed_password) VALUES ('new', 'new', '') RETURNING id");
+  expect(next).toEqual({ id: 100_002 });
 });
 
 test("a restore is refused while a service that has not answered a request runs", async () => {

@@ -32,6 +32,8 @@ export const raiseLastId = (id: number) => [
   sql`update sqlite_sequence set seq = max(seq, ${id}) where name = 'users'`,
 ];
 
+export const randomTo = (max: number) => sql`(1 + abs(random() % ${sql.raw(`${max}`)}))`;
+
 /**
  * `jsonMembers` is a table with the columns `key` and `value`, one row for each member of a JSON object. `jsonObject` is the
  * function that makes a JSON object of such rows.

@@ -44,6 +44,9 @@ export const raiseLastId = (id: number) => [
   sql`select setval('public.users_id_seq', ${id}::bigint) where ${lastId} < ${id}::bigint`,
 ];
 
+/** A random integer from 1 to `max`. */
+export const randomTo = (max: number) => sql`(1 + floor(random() * ${sql.raw(`${max}`)}))::int`;
+
 /**
  * `jsonMembers` is a table with the columns `key` and `value`, one row for each member of a JSON object. `jsonObject` is the
  * function that makes a JSON object of such rows.

@@ -1,5 +1,5 @@
 /**
- * A PostgreSQL database during a copy. The copy reads one snapshot, and fails if another session is connected. It locks all
+ * A PostgreSQL database for one session, which reads one snapshot, and fails if another session is connected. It locks all
  * tables to prevent changes by sessions that connect later. An idle connection of a pooler counts as another session, because
  * a client can use that connection at any time.
  */
@@ -7,15 +7,20 @@ import { parsePostgresUrl } from "@latchkey/contracts";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
-import { type CopyRole, type CopySession, describeTables, expectSchema } from "../copy.ts";
 import { DatabaseUnavailable } from "../errors.ts";
+import {
+  describeTables,
+  type ExclusiveSession,
+  expectSchema,
+  type SessionRole,
+} from "../exclusive-session.ts";
 import { createRowDecoder, singleRow } from "../row-decoder.ts";
 import { connect } from "./connection.ts";
 import { isLockTimeout, toDomainError } from "./errors.ts";
 import { hasCurrentSchema, migrate, select } from "./migrate.ts";
-import { tables } from "./schema.ts";
+import * as schema from "./schema.ts";
 
-const TABLES = describeTables(tables, getTableConfig);
+const TABLES = describeTables(schema.tables, getTableConfig);
 
 /** The deadline of one statement, long enough to count the rows of a large table. */
 const DEADLINE_MS = 600_000;
@@ -35,7 +40,7 @@ const OTHER_SESSIONS = sql`
   select count(*)::int as sessions from pg_stat_activity, pg_stat_clear_snapshot()
   where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null`;
 
-const inUse = (role: CopyRole) =>
+const inUse = (role: SessionRole) =>
   new DatabaseUnavailable(
     "IN_USE",
     `another session uses the ${role}; stop the service, and connect without a pooler`,
@@ -45,16 +50,16 @@ const identityOf = (table: PgTable) =>
   getTableConfig(table).columns.find((column) => column.generatedIdentity);
 
 /**
- * If `role` is `target`, migrates the database before the transaction.
+ * Migrates the database before the transaction, unless `role` is `source`.
  * @throws DatabaseUnavailable
  */
-export async function withCopySession<T>(
+export async function withExclusiveSession<T>(
   url: string,
-  role: CopyRole,
-  work: (session: CopySession) => Promise<T>,
+  role: SessionRole,
+  work: (session: ExclusiveSession) => Promise<T>,
 ): Promise<T> {
   const address = parsePostgresUrl(url);
-  if (role === "target") await migrate({ address });
+  if (role !== "source") await migrate({ address });
   const { sql: client } = connect({ address, deadlineMs: DEADLINE_MS, max: 1, prepare: false });
   try {
     expectSchema(await hasCurrentSchema(drizzle({ client })), role);
@@ -73,6 +78,7 @@ export async function withCopySession<T>(
       }
       return await work({
         tables: TABLES,
+        schema,
         orm,
         toDomainError,
         select: async (query) => {

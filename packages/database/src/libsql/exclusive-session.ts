@@ -1,6 +1,11 @@
-/** The embedded database during a copy. No other process can open the file. Changes are committed only if `work` succeeds. */
+/** An embedded database that no other process can open. Changes are committed only if `work` succeeds. */
 import { sql } from "drizzle-orm";
-import { type CopyRole, type CopySession, describeTables, expectSchema } from "../copy.ts";
+import {
+  describeTables,
+  type ExclusiveSession,
+  expectSchema,
+  type SessionRole,
+} from "../exclusive-session.ts";
 import { singleRow } from "../row-decoder.ts";
 import { connected, lock } from "./backup.ts";
 import { createFile } from "./client.ts";
@@ -8,18 +13,18 @@ import { createOrm } from "./connection.ts";
 import { toDomainError } from "./errors.ts";
 import { applyMigrations, hasCurrentSchema } from "./migrate.ts";
 import { compile } from "./reader.ts";
-import { columns, tables } from "./schema.ts";
+import * as schema from "./schema.ts";
 
-const TABLES = describeTables(tables, columns.getTableConfig);
+const TABLES = describeTables(schema.tables, schema.columns.getTableConfig);
 
 /**
- * If `role` is `target`, creates the file and migrates it in the transaction of `work`.
+ * Migrates the database in the transaction of `work`, unless `role` is `source`. Creates the file if `role` is `target`.
  * @throws DatabaseUnavailable
  */
-export async function withCopySession<T>(
+export async function withExclusiveSession<T>(
   path: string,
-  role: CopyRole,
-  work: (session: CopySession) => Promise<T>,
+  role: SessionRole,
+  work: (session: ExclusiveSession) => Promise<T>,
 ): Promise<T> {
   if (role === "target") await createFile(path);
   return connected(path, 0, async (connection) => {
@@ -32,10 +37,11 @@ export async function withCopySession<T>(
     const orm = createOrm((text, parameters) => prepare(text).all(parameters));
     const lastId = sql<number>`coalesce(max(seq), 0)`;
     try {
-      if (role === "target") await applyMigrations(orm);
+      if (role !== "source") await applyMigrations(orm);
       expectSchema(await hasCurrentSchema(orm), role);
       const result = await work({
         tables: TABLES,
+        schema,
         orm,
         toDomainError,
         select: async (query) => compile(query)(connection),
@@ -48,7 +54,7 @@ export async function withCopySession<T>(
           );
         },
       });
-      if (role === "target") database.exec("COMMIT");
+      if (role !== "source") database.exec("COMMIT");
       return result;
     } finally {
       if (database.inTransaction) database.exec("ROLLBACK");

@@ -1,0 +1,113 @@
+/** `raise-ids` with the real sequences of both databases: which ids follow, which tokens end, and that it does all or nothing. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openFolder } from "@latchkey/testing/folder";
+import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { querySqlite } from "@latchkey/testing/sqlite";
+import { expectSentence, runTool } from "../support/tool.ts";
+
+setDefaultTimeout(60_000);
+
+const INSERT_USER = "insert into users (email, username, hashed_password)";
+const INSERT_PASSKEY =
+  "insert into passkeys (credential_id, user_id, public_key, counter, name) values ('one', 1, 'key', 0, 'Phone')";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgresServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe.each(["libsql", "postgres"])("with %s", (kind) => {
+  async function openFixture() {
+    const folder = await openFolder();
+    const url = kind === "libsql" ? folder.databaseUrl : await server.createDatabase();
+    // In a process of its own, because libsql keeps its lock after `close` until a statement is garbage collected.
+    const tool = (...args: string[]) => runTool(args, { env: { DATABASE_URL: url }, input: "" });
+    const sql = <Row>(statement: string): Promise<Row[]> =>
+      kind === "libsql" ? querySqlite(url, statement) : server.query(statement, url);
+    expect((await tool("migrate")).code).toBe(0);
+    const addUser = async (name: string) =>
+      Number((await sql<{ id: number }>(`${INSERT_USER} values ('${name}', '${name}', '') returning id`))[0]?.id);
+    const addTodo = async () =>
+      Number((await sql<{ id: number }>("insert into todos (title) values ('one') returning id"))[0]?.id);
+    const raise = async (...options: string[]) => {
+      const { code, stdout } = await tool("raise-ids", "--json", ...options);
+      return code === 0 ? JSON.parse(stdout) : code;
+    };
+    return Object.assign(folder, { url, tool, sql, addUser, addTodo, raise });
+  }
+
+  test("new ids follow those that can be lost, also in empty tables", async () => {
+    await using fixture = await openFixture();
+    const { addUser, addTodo, raise, sql } = fixture;
+    expect(await raise()).toEqual({ last_ids: { users: 1_000_000, todos: 1_000_000 } });
+    expect([await addUser("ada"), await addTodo()]).toEqual([1_000_001, 1_000_001]);
+    await sql("delete from users");
+    expect(await raise("--by", "5")).toEqual({ last_ids: { users: 1_000_006, todos: 1_000_006 } });
+    expect([await addUser("bob"), await addTodo()]).toEqual([1_000_007, 1_000_007]);
+    // As a dump with explicit ids leaves it: PostgreSQL's sequence is behind the rows.
+    await sql("insert into users (id, email, username, hashed_password) values (2000000, 'eve', 'eve', '')");
+    await raise("--by", "1");
+    expect(await addUser("fay")).toBe(2_000_002);
+  });
+
+  test("every token version grows by a random number, kept tokens end, and passkeys remain unless they are to be deleted", async () => {
+    await using fixture = await openFixture();
+    const { addUser, raise, sql } = fixture;
+    await addUser("ada");
+    await addUser("bob");
+    await sql("update users set token_version = 7 * id, password_change_token_id = 'kept'");
+    await sql(INSERT_PASSKEY);
+    type User = Record<"version" | "kept" | "revision", unknown>;
+    const read = () =>
+      sql<User>(
+        "select token_version as version, password_change_token_id as kept, passkey_revision as revision from users order by id",
+      );
+    let before = await read();
+    for (const options of [[], ["--without-passkeys"]]) {
+      await raise(...options);
+      const after = await read();
+      const growth = after.map(({ version }, index) => Number(version) - Number(before[index]?.version));
+      for (const each of growth) expect(each).toBeWithin(1, 2 ** 20 + 1);
+      expect(after.map(({ kept, revision }) => [kept, revision])).toEqual(
+        after.map(() => [null, options.length]),
+      );
+      expect(await sql("select 1 from passkeys")).toHaveLength(1 - options.length);
+      before = after;
+    }
+  });
+
+  test("nothing changes if the ids would not be safe integers any more, or if the database rejects a change", async () => {
+    await using fixture = await openFixture();
+    const { addTodo, addUser, raise, sql, tool } = fixture;
+    await addUser("ada");
+    const last = Number.MAX_SAFE_INTEGER - 3;
+    await sql(`insert into todos (id, title) values (${last}, 'last')`);
+    const { code, stderr } = await tool("raise-ids");
+    expect([code, stderr]).toEqual([65, expect.stringContaining("The ids of the table todos")]);
+    expectSentence(stderr);
+    for (const by of ["0", "-1", "1.5", "x"]) expect(await raise("--by", by)).toBe(64);
+    const obstacle =
+      kind === "libsql"
+        ? "create trigger obstacle before update on users begin select raise(abort, 'rejected'); end"
+        : `create function obstacle() returns trigger language plpgsql as 'begin raise check_violation; end';
+           create trigger obstacle before update on users for each row execute function obstacle()`;
+    await sql(obstacle);
+    expect(await raise("--by", "1")).not.toHaveProperty("last_ids");
+    expect(await sql("select token_version as version from users")).toEqual([{ version: 0 }]);
+    expect(await addUser("bob")).toBe(2);
+    if (kind === "libsql") expect(await addTodo()).toBe(last + 1);
+  });
+
+  test("the command is refused while a service uses the database", async () => {
+    await using fixture = await openFixture();
+    const { url, tool, addUser } = fixture;
+    const { openDatabase } = await import("@latchkey/database");
+    const service = await openDatabase({ url });
+    await service.ping();
+    const { code, stderr } = await tool("raise-ids");
+    expect([code, stderr]).toEqual([69, expect.stringContaining("stop the service")]);
+    await service.close();
+    expect(await addUser("ada")).toBe(1);
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * Replaces the file of an embedded database by a backup, only while no process has the file open. Invariant: after a crash, the
+ * file is either the replaced one or the complete new one.
+ */
+import { rename, rm } from "node:fs/promises";
+import { InvalidBackup } from "../errors.ts";
+import { type LastIds, LOST_IDS, raisedBy, raiseIds } from "../raise-ids.ts";
+import { connected, isDamaged, lock, sync } from "./backup.ts";
+import type { Connection } from "./connection.ts";
+import { withExclusiveSession } from "./exclusive-session.ts";
+
+export interface RestoreOptions {
+  readonly withoutPasskeys: boolean;
+  /** Runs after all checks, immediately before the move. */
+  readonly prepare: () => Promise<void>;
+}
+
+/**
+ * Migrates `source`, makes its ids and token versions differ from those of `path`, and moves it to `path`, which must be in the
+ * same folder. Returns the ids above which new ids are.
+ * @throws InvalidBackup
+ * @throws IdsExhausted
+ * @throws DatabaseUnavailable if a process has the file at `path` open
+ */
+export async function restoreFile(
+  path: string,
+  source: string,
+  { withoutPasskeys, prepare }: RestoreOptions,
+): Promise<LastIds> {
+  await checkBackup(source);
+  const replace = async (replaced: LastIds | null) => {
+    const raise = (backup: LastIds) => lastIdsAfter(backup, replaced);
+    const lastIds = await withExclusiveSession(source, "database", (session) =>
+      raiseIds(session, { raise, withoutPasskeys }),
+    );
+    await sync(source);
+    await prepare();
+    // These files must be deleted first: SQLite would apply the write-ahead log of the replaced file to the new file.
+    for (const suffix of ["-wal", "-shm", "-journal"]) await rm(path + suffix, { force: true });
+    await rename(source, path);
+    return lastIds;
+  };
+  // A damaged file cannot be locked, so it is replaced without a lock.
+  return connected(path, 0, async (connection) => {
+    lock(connection.database);
+    return replace(readLastIds(connection));
+  }).catch((error: unknown) => (isDamaged(error) ? replace(null) : Promise.reject(error)));
+}
+
+/**
+ * A replaced file with lower ids than the backup is not the one that was backed up, but for example that of a new installation.
+ * Then the ids since the backup are unknown, as without a file.
+ */
+function lastIdsAfter(backup: LastIds, replaced: LastIds | null): LastIds {
+  if (replaced && replaced.users >= backup.users && replaced.todos >= backup.todos) return replaced;
+  const { users, todos } = raisedBy(backup, LOST_IDS);
+  return { users: Math.max(users, replaced?.users ?? 0), todos: Math.max(todos, replaced?.todos ?? 0) };
+}
+
+/** Returns null if the file is damaged, or not a database of this service. */
+function readLastIds({ database }: Connection): LastIds | null {
+  const lastIdOf = (table: keyof LastIds): number => {
+    const last = `max((SELECT coalesce(max(id), 0) FROM ${table}), coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = '${table}'), 0))`;
+    const [[id] = []] = database.prepare(`SELECT ${last}`).raw().all() as number[][];
+    return Number(id);
+  };
+  try {
+    return { users: lastIdOf("users"), todos: lastIdOf("todos") };
+  } catch {
+    return null;
+  }
+}
+
+async function checkBackup(path: string): Promise<void> {
+  await connected(path, 0, ({ database }) => {
+    // A plain copy of a file that was in use has the mode WAL. In that mode, the checks would leave further files beside the
+    // copy.
+    database.exec("PRAGMA journal_mode = DELETE");
+    const rows = database.prepare("PRAGMA integrity_check(1)").raw().all();
+    if (String(rows) !== "ok") throw new InvalidBackup("is damaged");
+    const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").all();
+    if (tables.length === 0) throw new InvalidBackup("is not a database of this service");
+  }).catch((error: unknown) => {
+    throw isDamaged(error) ? new InvalidBackup("is damaged, or not a database") : error;
+  });
+}

@@ -1,0 +1,64 @@
+/**
+ * Prepares a database that can have lost transactions, such as a restored backup. Invariants: an id that a lost user or todo had
+ * is not assigned again, because applications know users by id. No token that was ever issued has the version of its user.
+ */
+import { ID_MAX } from "@latchkey/contracts";
+import { sql } from "drizzle-orm";
+import { IdsExhausted } from "./errors.ts";
+import type { ExclusiveSession } from "./exclusive-session.ts";
+
+/** The tables whose ids clients know. */
+const TABLES = ["users", "todos"] as const;
+
+/** Ids by table. New rows get higher ids. */
+export type LastIds = Readonly<Record<(typeof TABLES)[number], number>>;
+
+export interface RaiseOptions {
+  /** Returns the new last ids. A lower one than before is ignored. */
+  readonly raise: (lastIds: LastIds) => LastIds;
+  /** Deletes all passkeys: a backup also has those that users have removed since. */
+  readonly withoutPasskeys: boolean;
+}
+
+/** Far more than a service can assign between two backups. */
+export const LOST_IDS = 1_000_000;
+
+/** A token can have any lower version. With a random number, nobody knows the version that a token would need. */
+const MAX_VERSIONS = 2 ** 20;
+
+export const raisedBy = ({ users, todos }: LastIds, by: number): LastIds => ({
+  users: users + by,
+  todos: todos + by,
+});
+
+/** Returns the new last ids. @throws IdsExhausted */
+export async function raiseIds(session: ExclusiveSession, { raise, withoutPasskeys }: RaiseOptions) {
+  const { orm, schema, tables } = session;
+  const { users, passkeys, randomTo } = schema;
+  const tableOf = (name: keyof LastIds) => {
+    const table = tables.find((one) => one.name === name);
+    if (!table) throw new Error(`The schema has no table ${name}`);
+    return table;
+  };
+  const before = {
+    users: await session.lastId(tableOf("users")),
+    todos: await session.lastId(tableOf("todos")),
+  };
+  const raised = raise(before);
+  const after = {
+    users: Math.max(before.users, raised.users),
+    todos: Math.max(before.todos, raised.todos),
+  };
+  for (const name of TABLES) {
+    if (after[name] >= ID_MAX) throw new IdsExhausted(name);
+    await session.setLastId(tableOf(name), after[name]);
+  }
+  const values = {
+    tokenVersion: sql`${users.tokenVersion} + ${randomTo(MAX_VERSIONS)}`,
+    passwordChangeTokenId: null,
+    ...(withoutPasskeys && { passkeyRevision: sql`${users.passkeyRevision} + 1` }),
+  };
+  await orm.update(users).set(values).execute();
+  if (withoutPasskeys) await orm.delete(passkeys).execute();
+  return after;
+}
