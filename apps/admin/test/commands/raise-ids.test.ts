@@ -1,5 +1,6 @@
 /** `raise-ids` with the real sequences of both databases: which ids follow, which tokens end, and that it does all or nothing. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
@@ -27,7 +28,9 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
       kind === "libsql" ? querySqlite(url, statement) : server.query(statement, url);
     expect((await tool("migrate")).code).toBe(0);
     const addUser = async (name: string) =>
-      Number((await sql<{ id: number }>(`${INSERT_USER} values ('${name}', '${name}', '') returning id`))[0]?.id);
+      Number(
+        (await sql<{ id: number }>(`${INSERT_USER} values ('${name}', '${name}', '') returning id`))[0]?.id,
+      );
     const addTodo = async () =>
       Number((await sql<{ id: number }>("insert into todos (title) values ('one') returning id"))[0]?.id);
     const raise = async (...options: string[]) => {
@@ -102,7 +105,6 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
   test("the command is refused while a service uses the database", async () => {
     await using fixture = await openFixture();
     const { url, tool, addUser } = fixture;
-    const { openDatabase } = await import("@latchkey/database");
     const service = await openDatabase({ url });
     await service.ping();
     const { code, stderr } = await tool("raise-ids");

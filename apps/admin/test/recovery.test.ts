@@ -1,0 +1,202 @@
+/**
+ * The table of docs/operations.md, "A token or a password was stolen", with the running service: after the commands of a row,
+ * nothing that the thief has works any more, and the user has the same id.
+ */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { SECRET_KEY } from "@latchkey/testing/keys";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
+import { querySqlite } from "@latchkey/testing/sqlite";
+import { runTool } from "./support/tool.ts";
+
+setDefaultTimeout(300_000);
+
+const PASSWORD = "correct horse battery staple";
+const THIEFS_PASSWORD = "chosen by the thief, as long";
+const NEW_PASSWORD = "another one, just as long";
+const NEW_KEY = [...SECRET_KEY].reverse().join("");
+
+interface User {
+  readonly id: number;
+  readonly email: string;
+}
+
+async function openDatabaseOf(kind: string) {
+  const folder = await openFolder();
+  const server = kind === "postgres" ? await startPostgresServer() : null;
+  const url = (await server?.createDatabase()) ?? folder.databaseUrl;
+  return {
+    url,
+    backup: join(folder.path, "backup.db"),
+    sql: (statement: string): Promise<unknown[]> =>
+      server ? server.query(statement, url) : querySqlite(url, statement),
+    /** A copy of the database, which no session uses, as a dump would restore it. */
+    copy: () => server?.createDatabase(url),
+    [Symbol.asyncDispose]: async () => {
+      await server?.[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const start = (url: string, key: string) =>
+  startProcess({
+    ...PATIENT_HASHING,
+    DATABASE_URL: url,
+    AUTH_SECRET_KEY: key,
+    AUTH_RENEWAL_DAYS: "1",
+    RATE_LIMIT_ENABLED: "false",
+  });
+
+/** The status of a login, and its token. */
+async function logIn(service: string, { email }: User, password: string) {
+  const response = await post(`${service}/auth/login`, { email, password });
+  const { access_token: token = "" } = (await response.json()) as { access_token?: string };
+  return { status: response.status, token };
+}
+
+async function register(service: string, name: string): Promise<User> {
+  const email = `${name}@example.com`;
+  const response = await post(`${service}/auth/register`, { email, username: name, password: PASSWORD });
+  return (await response.json()) as User;
+}
+
+const me = (service: string, token: string) => request(`${service}/auth/me`, { token });
+
+async function setPassword(service: string, token: string, password: string, current_password?: string) {
+  const body = { password, current_password };
+  return (await request(`${service}/auth/me`, { method: "PATCH", token, body })).status;
+}
+
+/** The statuses of everything that a thief can do with a token. */
+const usesOf = async (service: string, token: string) =>
+  new Set([
+    (await me(service, token)).status,
+    (await request(`${service}/auth/tokens`, { method: "POST", token })).status,
+    await setPassword(service, token, THIEFS_PASSWORD),
+    (await request(`${service}/auth/me`, { method: "DELETE", token })).status,
+  ]);
+
+/** Signs a token as somebody who knows the key. */
+function forge(id: number): string {
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+  const content = `${encode({ alg: "HS256", typ: "JWT" })}.${encode({ sub: String(id), ver: 0, exp: 4e9 })}`;
+  return `${content}.${createHmac("sha256", SECRET_KEY).update(content).digest("base64url")}`;
+}
+
+describe.each(["libsql", "postgres"])("on %s", (kind) => {
+  test("after the commands for a stolen token, password, both and signing key, the thief has nothing, and each user the same id", async () => {
+    await using database = await openDatabaseOf(kind);
+    const { url, sql } = database;
+    const admin = async (command: string, input = "") => {
+      const { code, stdout, stderr } = await runTool(["users", ...command.split(" "), "--json"], {
+        env: { DATABASE_URL: url, NODE_ENV: "production" },
+        input,
+      });
+      expect([command, code, code === 0 ? "" : stderr]).toEqual([command, 0, ""]);
+      return JSON.parse(stdout) as User & { readonly passkeys: readonly unknown[] };
+    };
+    /** A passkey of the thief, who enrolled it with the password. */
+    const enrol = ({ id }: User) =>
+      sql(
+        `insert into passkeys (credential_id, user_id, public_key, counter, name) values ('${id}', ${id}, 'key', 0, 'Thief')`,
+      );
+    const users: User[] = [];
+    {
+      await using gateway = start(url, SECRET_KEY);
+      const service = await gateway.ready();
+      for (const name of ["tom", "pat", "bob", "kay"]) users.push(await register(service, name));
+      const [tom, pat, bob, kay] = users as [User, User, User, User];
+      const [toms, pats, bobs] = await Promise.all(
+        [tom, pat, bob].map((user) => logIn(service, user, PASSWORD)),
+      );
+      const renewed = await request(`${service}/auth/tokens`, { method: "POST", token: toms?.token });
+      const { access_token: kept } = (await renewed.json()) as { access_token: string };
+      // With the password, the thief of Pat's enrols a passkey. The thief of Bob's also changes the password.
+      for (const user of [pat, bob]) await enrol(user);
+      expect(await setPassword(service, bobs?.token ?? "", THIEFS_PASSWORD, PASSWORD)).toBe(200);
+      // Whoever knows the signing key needs no password.
+      expect((await me(service, forge(kay.id))).status).toBe(200);
+      expect(await setPassword(service, forge(kay.id), THIEFS_PASSWORD)).toBe(200);
+
+      await admin(`revoke-tokens ${tom.email}`);
+      for (const token of [toms?.token ?? "", kept])
+        expect(await usesOf(service, token)).toEqual(new Set([401]));
+      expect(await logIn(service, tom, PASSWORD)).toMatchObject({ status: 200 });
+
+      for (const user of [pat, bob]) await admin(`set-password ${user.email}`, NEW_PASSWORD);
+      for (const token of [pats?.token ?? "", bobs?.token ?? ""])
+        expect(await usesOf(service, token)).toEqual(new Set([401]));
+      for (const user of [pat, bob]) {
+        for (const password of [PASSWORD, THIEFS_PASSWORD])
+          expect((await logIn(service, user, password)).status).toBe(401);
+        const { token } = await logIn(service, user, NEW_PASSWORD);
+        expect(await (await me(service, token)).json()).toMatchObject({ id: user.id });
+        expect((await admin(`show ${user.email}`)).passkeys).toEqual([]);
+      }
+    }
+    await using gateway = start(url, NEW_KEY);
+    const service = await gateway.ready();
+    const kay = users[3] as User;
+    expect(await usesOf(service, forge(kay.id))).toEqual(new Set([401]));
+    await admin(`set-password ${kay.email}`, NEW_PASSWORD);
+    for (const password of [PASSWORD, THIEFS_PASSWORD])
+      expect((await logIn(service, kay, password)).status).toBe(401);
+    const { token } = await logIn(service, kay, NEW_PASSWORD);
+    expect(await (await me(service, token)).json()).toMatchObject({ id: kay.id });
+  });
+
+  test("after a restored backup, what was ended since it was made stays ended, and nobody gets the id of a lost user", async () => {
+    await using database = await openDatabaseOf(kind);
+    const { url, backup, sql } = database;
+    const tool = async (databaseUrl: string, command: string, input = "") => {
+      const env = { DATABASE_URL: databaseUrl, NODE_ENV: "production", AUTH_SECRET_KEY: NEW_KEY };
+      const { code, stderr } = await runTool(command.split(" "), { env, input });
+      expect([command, code, code === 0 ? "" : stderr]).toEqual([command, 0, ""]);
+    };
+    let [ada, lost]: User[] = [];
+    let token = "";
+    let restored = url;
+    {
+      await using gateway = start(url, SECRET_KEY);
+      const service = await gateway.ready();
+      ada = await register(service, "ada");
+      ({ token } = await logIn(service, ada, PASSWORD));
+      await sql(
+        `insert into passkeys (credential_id, user_id, public_key, counter, name) values ('one', ${ada.id}, 'key', 0, 'Thief')`,
+      );
+      if (kind === "libsql") await tool(url, `backup ${backup}`);
+      else {
+        gateway.signal("SIGTERM");
+        await gateway.ended();
+        restored = (await database.copy()) ?? "";
+      }
+    }
+    {
+      await using gateway = start(url, SECRET_KEY);
+      const service = await gateway.ready();
+      await tool(url, `users set-password ${ada.email}`, NEW_PASSWORD);
+      lost = await register(service, "lost");
+    }
+    if (kind === "libsql") await tool(url, `restore ${backup} --force --without-passkeys`);
+    else await tool(restored, "raise-ids --without-passkeys");
+    await using gateway = start(restored, NEW_KEY);
+    const service = await gateway.ready();
+    // The old password is valid again, until the operator repeats the command.
+    expect((await logIn(service, ada, PASSWORD)).status).toBe(200);
+    await tool(restored, `users set-password ${ada.email}`, NEW_PASSWORD);
+    expect(await usesOf(service, token)).toEqual(new Set([401]));
+    expect((await logIn(service, ada, PASSWORD)).status).toBe(401);
+    const own = await logIn(service, ada, NEW_PASSWORD);
+    expect(await (await me(service, own.token)).json()).toMatchObject({ id: ada.id });
+    const { stdout } = await runTool(["users", "show", ada.email, "--json"], {
+      env: { DATABASE_URL: restored },
+      input: "",
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ id: ada.id, passkeys: [] });
+    expect((await register(service, "mallory")).id).toBeGreaterThan(lost.id);
+  });
+});
