@@ -75,3 +75,22 @@ test.concurrent("a body that is incomplete after the idle timeout closes the con
   }
   expect(service.log.filter(({ route }) => route === "/auth/login")).toMatchObject([{ status: 499 }]);
 });
+
+test.concurrent("IDLE_TIMEOUT_SECONDS is the idle time until a connection is closed; with 0, it is never closed", async () => {
+  const openIdle = async (seconds: string) => {
+    const service = await startService({ env: { IDLE_TIMEOUT_SECONDS: seconds } });
+    const wire = await openWire(service);
+    wire.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    expect((await wire.readResponse("GET"))?.status).toBe(200);
+    return { service, wire };
+  };
+  const [never, ten] = [await openIdle("0"), await openIdle("10")];
+  await using _first = never.service;
+  await using _second = ten.service;
+  const start = performance.now();
+  await ten.wire.closed;
+  // Bun closes up to four seconds early. The default is 75 seconds.
+  expect(performance.now() - start).toBeGreaterThan(5_000);
+  expect(never.wire.isOpen).toBe(true);
+  never.wire[Symbol.dispose]();
+}, 60_000);

@@ -7,7 +7,7 @@ import { smtp, startSender } from "../support/mail-sender.ts";
 import { EVERY_FEATURE, type Service, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PREFIX = "/accounts";
 
@@ -17,6 +17,7 @@ function startProxy(port: number, service: Service) {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port,
+    idleTimeout: 0,
     fetch(request) {
       const { pathname, search } = new URL(request.url);
       if (pathname.startsWith(`${PREFIX}/`)) {
@@ -83,15 +84,16 @@ describe("below a prefix", () => {
     const used = await (await sharedBrowser()).visit(link, DESKTOP);
     await used.page.fill("input", "another long passphrase");
     await used.page.keyboard.press("Enter");
-    await used.page.click("#again a");
+    await used.page.click("#dead a");
     await used.page.waitForURL(`${url}/account/forgot-password`);
   });
 
-  test("the page of passkeys logs in", async () => {
+  test("the page of the account logs in", async () => {
     const { email, password } = await service.createUser();
     const { page, faults } = await visit("/account/passkeys");
-    await page.fill("#email", email);
-    await page.fill("#password", password);
+    expect(page.url()).toBe(`${url}/account`);
+    await page.fill("#login-form input[type=email]", email);
+    await page.fill("#login-form input[type=password]", password);
     await page.keyboard.press("Enter");
     await page.getByText("You are logged in").waitFor();
     expect(faults).toEqual([]);
