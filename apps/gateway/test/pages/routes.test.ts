@@ -61,9 +61,8 @@ test("one failure to create the OpenAPI document does not last, and later reques
   const routes = pageRoutes({
     createDocument: async () => documents[created++] ?? "",
     assets: readAssets(),
-    product: null,
-    rules: shared().config.auth,
-    hasPasskeys: false,
+    product: { name: null, url: null },
+    rules: { ...shared().config.auth, sendsMail: false, hasPasskeys: false },
   });
   const get = () => routes.handle(new Request("http://localhost/openapi.json"));
   expect((await get()).status).toBe(500);
