@@ -38,7 +38,7 @@ function createOrm(query: Query): BunSQLDatabase {
 }
 
 /** The repositories select without side effects: no function that writes, and no lock. */
-const isRead = (text: string): boolean => text.startsWith("select ");
+const READ = /^select /;
 
 /** Settles like the query, or rejects with `DatabaseUnavailable` at the deadline and discards a later result. */
 export const withDeadline = <T>(query: Promise<T>, deadlineMs: number): Promise<T> =>
@@ -72,15 +72,17 @@ export function openClient(options: ConnectionPoolOptions): RepositoryClient & {
 
   const run = <Result>(query: PromiseLike<Result>) => attempt(async () => query);
 
-  const runOnce: Query = (text, values) => pool.run((client) => client.unsafe(text, values).values());
+  const runOnce = (isRead: boolean, text: string, values: unknown[]): Promise<unknown[][]> =>
+    pool.run(isRead, (client) => client.unsafe(text, values).values());
 
   /** A write is not repeated, because it is unknown whether it was committed. */
   const query: Query = async (text, values) => {
+    const isRead = READ.test(text);
     try {
-      return await runOnce(text, values);
+      return await runOnce(isRead, text, values);
     } catch (error) {
-      if (!isRead(text) || !isLostConnection(toDomainError(error))) throw error;
-      return runOnce(text, values);
+      if (!isRead || !isLostConnection(toDomainError(error))) throw error;
+      return runOnce(isRead, text, values);
     }
   };
 
@@ -93,7 +95,7 @@ export function openClient(options: ConnectionPoolOptions): RepositoryClient & {
     },
     transact: (queries) =>
       attempt(() =>
-        pool.run((client) =>
+        pool.run(false, (client) =>
           client.begin("isolation level read committed", (transaction) =>
             queries(createOrm((text, values) => transaction.unsafe(text, values).values())),
           ),

@@ -1,6 +1,6 @@
 /**
- * The connections of a process. Invariants: a connection runs one query or transaction at a time, so a statement that waits for
- * a lock delays no other query while a connection is free. In the mode `auto`, only connections that were proved to be direct
+ * The connections of a process. Invariants: no query is sent behind a write or a transaction, which can wait for a locked row.
+ * Reads share connections if all are busy, because one round trip then serves several reads. In the mode `auto`, only connections that were proved to be direct
  * use named statements, because a pooler can run another client's statement of the same name. Bun's own pool can reconnect at
  * any time without such a proof. Therefore, each connection has its own client, which is closed together with the connection.
  */
@@ -21,9 +21,11 @@ export interface ConnectionPoolOptions extends ConnectOptions {
 
 /** The place of one connection in the pool. */
 interface Slot {
-  /** Whether a query uses the connection, even if the connection has been closed in the meantime. */
-  isBusy: boolean;
-  /** Whether the connection is closed when its query ends. */
+  /** Number of queries that use the connection, even if the connection has been closed in the meantime. */
+  pending: number;
+  /** Whether the last of these queries is a write or a transaction. */
+  isExclusive: boolean;
+  /** Whether the connection is closed when its queries end. */
   isExpired: boolean;
   /** Whether the pool has replaced this slot. */
   isRetired: boolean;
@@ -36,7 +38,9 @@ interface Slot {
   ready: SQL | null;
 }
 
-type Waiter = PromiseWithResolvers<Slot>;
+interface Waiter extends PromiseWithResolvers<Slot> {
+  readonly isRead: boolean;
+}
 
 /** Minimum time between two attempts to open an additional connection. */
 const RETRY_PAUSE_MS = 1_000;
@@ -45,7 +49,8 @@ const MIN_LIFE_MS = 25 * 60_000;
 const LIFE_RANGE_MS = 10 * 60_000;
 
 const createSlot = (): Slot => ({
-  isBusy: false,
+  pending: 0,
+  isExclusive: false,
   isExpired: false,
   isRetired: false,
   retryAt: 0,
@@ -56,7 +61,7 @@ const createSlot = (): Slot => ({
 
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
-  /** In the order of arrival. Empty while a connection is free. */
+  /** In the order of arrival. */
   readonly #waiters: Waiter[] = [];
   #slots: readonly Slot[];
   #generation = 0;
@@ -72,16 +77,20 @@ export class ConnectionPool {
     return this.#generation;
   }
 
-  /** Runs a query on the first free connection. Opens another connection if all open connections are busy. */
-  async run<T>(query: (client: SQL) => Promise<T>): Promise<T> {
+  /**
+   * Runs a query on the first free connection. Opens another connection if all open connections are busy.
+   * @param isRead whether the query waits for no locked row
+   */
+  async run<T>(isRead: boolean, query: (client: SQL) => Promise<T>): Promise<T> {
     for (;;) {
-      const slot = this.#takeFree() ?? (await this.#wait());
+      const slot = this.#take(isRead) ?? (await this.#wait(isRead));
       try {
         // A connection can close while it is handed over.
         if (slot.ready !== null) return await query(slot.ready);
       } finally {
-        slot.isBusy = false;
-        if (slot.isExpired) this.#discard(slot);
+        slot.pending--;
+        if (!isRead) slot.isExclusive = false;
+        if (slot.isExpired && slot.pending === 0) this.#discard(slot);
         if (this.#waiters.length > 0) this.#serve();
       }
     }
@@ -111,27 +120,36 @@ export class ConnectionPool {
     return Array.from({ length: this.#options.size }, createSlot);
   }
 
-  #takeFree(): Slot | null {
-    const slot = this.#slots.find(({ ready, isBusy }) => ready !== null && !isBusy);
-    if (slot === undefined) return null;
-    slot.isBusy = true;
-    return slot;
+  #take(isRead: boolean): Slot | null {
+    let best: Slot | null = null;
+    for (const slot of this.#slots) {
+      if (slot.ready === null || slot.isExclusive || slot.isExpired) continue;
+      if (best === null || slot.pending < best.pending) best = slot;
+      if (best.pending === 0) break;
+    }
+    if (best === null) return null;
+    // A connection that can still be opened is better than a shared one.
+    if (best.pending > 0 && this.#slots.some(({ ready }) => ready === null)) return null;
+    best.pending++;
+    best.isExclusive = !isRead;
+    return best;
   }
 
-  #wait(): Promise<Slot> {
+  #wait(isRead: boolean): Promise<Slot> {
     if (this.#isClosed) throw unavailable(CLOSED_REASON);
-    const waiter: Waiter = Promise.withResolvers();
-    this.#waiters.push(waiter);
+    const waiter = Promise.withResolvers<Slot>();
+    this.#waiters.push({ ...waiter, isRead });
     this.#grow();
     return waiter.promise;
   }
 
   /** Gives free connections to the waiting queries. */
   #serve(): void {
-    for (;;) {
-      const slot = this.#waiters.length > 0 ? this.#takeFree() : null;
+    for (let [next] = this.#waiters; next !== undefined; [next] = this.#waiters) {
+      const slot = this.#take(next.isRead);
       if (slot === null) break;
-      this.#waiters.shift()?.resolve(slot);
+      this.#waiters.shift();
+      next.resolve(slot);
     }
     this.#grow();
   }
@@ -147,7 +165,7 @@ export class ConnectionPool {
     const now = performance.now();
     for (const slot of this.#slots) {
       if (this.#waiters.length <= opening) return;
-      const isClosed = slot.client === null && !slot.isOpening && !slot.isBusy;
+      const isClosed = slot.client === null && !slot.isOpening && slot.pending === 0;
       if (!isClosed || (slot.retryAt > now && !this.#isUnusable())) continue;
       void this.#open(slot);
       opening++;
@@ -182,7 +200,7 @@ export class ConnectionPool {
       let timer: Timer | undefined;
       const expire = () => {
         if (slot.client !== sql) return;
-        if (slot.isBusy) slot.isExpired = true;
+        if (slot.pending > 0) slot.isExpired = true;
         else this.#discard(slot);
       };
       const onclose = () => {
