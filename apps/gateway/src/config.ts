@@ -20,7 +20,7 @@ export type Config = ReturnType<typeof createConfig>;
 /** Rules for accounts: what users can do, and what the service requires of users. */
 export type AccountRules = Pick<
   Config["auth"],
-  "claims" | "renewalDays" | "changesEmail" | "requireCurrentPassword" | "passwordMinLength"
+  "claims" | "renewalDays" | "changesEmail" | "hasPasskeys" | "requireCurrentPassword" | "passwordMinLength"
 >;
 export type RateLimits = NonNullable<Config["rateLimits"]>;
 
@@ -92,6 +92,7 @@ function createConfig({ values, warnings }: Environment) {
       renewalDays: values.AUTH_RENEWAL_DAYS,
       claims: values.AUTH_CLAIMS ?? [],
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
+      hasPasskeys: values.PASSKEY_ORIGINS !== null,
       changesEmail: values.AUTH_EMAIL_CHANGE && sendsMail(values),
       passwordMinLength: values.PASSWORD_MIN_LENGTH,
     },

@@ -72,6 +72,20 @@ export const ERROR_TABLE = defineErrors({
       "The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive.",
     detail: "Invalid or expired link",
   },
+  PASSKEY_INVALID: {
+    status: 400,
+    description:
+      "The state or the response of the new passkey is not valid, the user or the passkeys have changed since the options, or the user has ten passkeys.",
+    detail: "The passkey was not created: begin again",
+    isOptional: true,
+  },
+  PASSKEY_REJECTED: {
+    status: 401,
+    description: "The login with a passkey is rejected. The reason is only logged.",
+    detail: "The passkey was not accepted",
+    headers: challenge,
+    isOptional: true,
+  },
   INVALID_TOKEN: {
     status: 401,
     description: "The token is missing, expired, revoked, wrongly signed or malformed.",

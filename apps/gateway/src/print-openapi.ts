@@ -17,6 +17,7 @@ const rules: AccountRules = {
   claims: isComplete ? ["roles"] : [],
   renewalDays: isComplete ? 1 : 0,
   changesEmail: isComplete,
+  hasPasskeys: isComplete,
   requireCurrentPassword: false,
   passwordMinLength: PASSWORD_MIN_LENGTH,
 };

@@ -138,6 +138,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
         ? await openSmtpTransport(config.mail.server)
         : createFileTransport(join(folder, "outbox"), logger),
       from: config.mail.from,
+      listPasskeys: database.passkeys.list,
       writeMail: createMails({ ...config.mail, publicUrl: config.mail.publicUrl ?? url }),
       logger,
       observe: metrics?.observeMail,

@@ -283,7 +283,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange the response of a passkey for an access token
-         * @description Every rejection has the same response. A state works once.
+         * @description Every rejection has the same response. A state works once. A passkey whose authenticator does not count can log in eight times in five minutes, then gets 429.
          */
         post: operations["passkeyLogin"];
         delete?: never;
@@ -347,7 +347,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to create a passkey
-         * @description Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the passkeys of the user change. If the service sends mail, the e-mail must be verified.
+         * @description Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the password or the passkeys of the user change. If the service sends mail, the e-mail must be verified.
          */
         post: operations["createPasskeyOptions"];
         delete?: never;
@@ -479,6 +479,11 @@ export interface components {
              * @example correct horse battery staple
              */
             current_password?: string;
+            /**
+             * @description true: the new password also ends the passkeys of the user. Requires `password`.
+             * @example true
+             */
+            remove_passkeys?: boolean;
         };
         PasswordResetRequest: {
             /**
@@ -811,7 +816,7 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INVALID_CREDENTIALS" | "INVALID_TOKEN" | "LOGIN_REQUIRED";
+            code: "INVALID_CREDENTIALS" | "PASSKEY_REJECTED" | "INVALID_TOKEN" | "LOGIN_REQUIRED";
         };
         BadRequestError: {
             /** @description A sentence for people. */
@@ -820,7 +825,7 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "ONE_TIME_TOKEN_INVALID";
+            code: "ONE_TIME_TOKEN_INVALID" | "PASSKEY_INVALID";
         };
         ForbiddenError: {
             /** @description A sentence for people. */
@@ -2576,7 +2581,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenResponse"];
                 };
             };
-            /** @description Unknown e-mail or wrong password. */
+            /** @description The login with a passkey is rejected. The reason is only logged. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2814,7 +2819,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyResponse"];
                 };
             };
-            /** @description The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive. */
+            /** @description The state or the response of the new passkey is not valid, the user or the passkeys have changed since the options, or the user has ten passkeys. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -214,7 +214,12 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
   if (foreign !== undefined) {
     const accepted = `the host of ${foreign}, or a parent domain`;
     report("PASSKEY_RP_ID", `is ${rpId}, to which not every origin belongs`, accepted);
-  }
+  } else if (values.PASSKEY_ORIGINS !== null && !/\.|^localhost$/.test(rpId))
+    report(
+      "PASSKEY_RP_ID",
+      `is ${rpId}, for which browsers offer no passkeys`,
+      "localhost, or a domain with a dot",
+    );
 
   const warnings: string[] = [];
   if (isProduction && values.TODOS_ENABLED)

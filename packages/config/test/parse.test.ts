@@ -150,6 +150,8 @@ test.each<[origins: string, rpId: string | undefined, ...invalid: string[]]>([
   ["http://app.example.com", undefined, "PASSKEY_ORIGINS"],
   ["https://app.example.com", "", "PASSKEY_RP_ID"],
   ["https://app.example.com", "ample.com", "PASSKEY_RP_ID"],
+  ["https://app.example.com", "com", "PASSKEY_RP_ID"],
+  ["https://intranet", undefined, "PASSKEY_RP_ID"],
   ["https://app.example.com,https://other.example", undefined, "PASSKEY_RP_ID"],
 ])("passkeys of %s with the domain %s", (origins, rpId, ...invalid) => {
   const errors = errorsOf({ PASSKEY_ORIGINS: origins, PASSKEY_RP_ID: rpId });

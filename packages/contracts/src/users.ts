@@ -62,12 +62,35 @@ export const UpdateUserRequest = Type.Object(
   },
   { examples: [{ username: "countess" }] },
 );
-/** `password` requires `current_password`. */
-export const StrictUpdateUserRequest = Type.Object(UpdateUserRequest.properties, {
-  examples: [{ username: "countess" }],
-  dependentRequired: { password: ["current_password"] },
-});
-export type UpdateUserRequest = Type.Static<typeof UpdateUserRequest>;
+const UpdateWithPasskeysRequest = Type.Object(
+  {
+    ...UpdateUserRequest.properties,
+    remove_passkeys: Type.Optional(
+      Type.Boolean({
+        description: "true: the new password also ends the passkeys of the user. Requires `password`.",
+        examples: [true],
+      }),
+    ),
+  },
+  { examples: [{ username: "countess" }] },
+);
+export type UpdateUserRequest = Type.Static<typeof UpdateWithPasskeysRequest>;
+
+interface UpdateRules {
+  readonly requireCurrentPassword: boolean;
+  /** Whether the request can have `remove_passkeys`. */
+  readonly hasPasskeys: boolean;
+}
+
+/** Returns `UpdateUserRequest` with these rules. */
+export const updateUserRequest = ({ requireCurrentPassword, hasPasskeys }: UpdateRules) =>
+  Type.Object((hasPasskeys ? UpdateWithPasskeysRequest : UpdateUserRequest).properties, {
+    examples: [{ username: "countess" }],
+    dependentRequired: {
+      ...(requireCurrentPassword && { password: ["current_password"] }),
+      ...(hasPasskeys && { remove_passkeys: ["password"] }),
+    },
+  });
 
 export const EmailChangeRequest = Type.Object({ email: Email, current_password: CurrentPassword });
 export type EmailChangeRequest = Type.Static<typeof EmailChangeRequest>;

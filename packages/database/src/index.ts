@@ -25,6 +25,7 @@ export {
   restoreFile,
 } from "./open.ts";
 export type { Mail, MailBudget, MailPolicy, Recipient } from "./outbox.ts";
+export { MAX_USED_STATEMENTS } from "./passkeys.ts";
 export type { LastIds } from "./raise-ids.ts";
 export type * from "./repositories.ts";
 export type { PageRequest } from "./repository-client.ts";

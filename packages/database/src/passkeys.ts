@@ -10,7 +10,7 @@ import { isValidToken, type ValidToken } from "./token-revocation.ts";
 /** The maximum number of passkeys of one user. */
 const MAX_PASSKEYS = 10;
 /** The maximum number of used statements that are stored with a passkey. */
-const MAX_USED_STATEMENTS = 8;
+export const MAX_USED_STATEMENTS = 8;
 
 /** The condition that a user must meet to get a new passkey. */
 export interface PasskeyCondition extends ValidToken {
@@ -23,6 +23,14 @@ interface PasskeyChange {
   /** Whether a notification is written to the outbox together with the change. */
   readonly notifies: boolean;
 }
+
+/**
+ * `counter`: the counter has not grown. `used`: the statement was used before. `busy`: until `freeAt`, which is compared with
+ * `forgetBefore`, the passkey has too many used statements. `credential`: the passkey does not exist any more.
+ */
+export type PasskeyUseResult =
+  | { readonly result: "accepted" | "counter" | "used" | "credential" }
+  | { readonly result: "busy"; readonly freeAt: number };
 
 /** The use of a statement for one login with a passkey. */
 export interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
@@ -59,7 +67,8 @@ export function createPasskeyRepository(
     .set({
       counter: sql`${given.counter}`,
       lastUsedAt: now,
-      usedStatements: sql`(select ${jsonObject}(key, value) from (select key, value from ${remembered} union all ${entry}) as used)`,
+      // A passkey that counts needs no statements, because its counter grows with each login.
+      usedStatements: sql`case when cast(${given.counter} as bigint) > 0 then '{}' else (select ${jsonObject}(key, value) from (select key, value from ${remembered} union all ${entry}) as used) end`,
     })
     .where(
       and(
@@ -68,8 +77,13 @@ export function createPasskeyRepository(
           lt(passkeys.counter, given.counter),
           and(eq(passkeys.counter, 0), eq(passkeys.counter, given.counter)),
         ),
-        sql`not exists (select 1 from ${used} where key = ${given.digest})`,
-        sql`(select count(*) from ${remembered}) < ${MAX_USED_STATEMENTS}`,
+        or(
+          sql`cast(${given.counter} as bigint) > 0`,
+          and(
+            sql`not exists (select 1 from ${used} where key = ${given.digest})`,
+            sql`(select count(*) from ${remembered}) < ${MAX_USED_STATEMENTS}`,
+          ),
+        ),
       ),
     )
     .returning({ id: passkeys.id })
@@ -131,12 +145,21 @@ export function createPasskeyRepository(
         if (created && notifies) await notify(transaction, passkey.userId);
         return created;
       }),
-    /**
-     * Stores a login. Returns false if the passkey does not exist, has used the statement before, or has
-     * `MAX_USED_STATEMENTS` used statements. Returns false if the counter has not grown, unless the counter stays 0.
-     */
-    use: async ({ expiresAt, ...use }: PasskeyUse) =>
-      (await attempt(() => logIn.execute({ ...use, expiresAt: String(expiresAt) }))).length > 0,
+    /** Stores a login, or returns why the login is rejected. Statements are stored only while the counter stays 0. */
+    use: async ({ expiresAt, ...use }: PasskeyUse): Promise<PasskeyUseResult> => {
+      const stored = await attempt(() => logIn.execute({ ...use, expiresAt: String(expiresAt) }));
+      if (stored.length > 0) return { result: "accepted" };
+      const [passkey] = await byId({ id: use.id });
+      if (!passkey) return { result: "credential" };
+      if (passkey.counter > 0 && use.counter <= passkey.counter) return { result: "counter" };
+      const statements: Readonly<Record<string, string>> = JSON.parse(passkey.usedStatements);
+      if (use.digest in statements) return { result: "used" };
+      const [freeAt = use.forgetBefore] = Object.values(statements)
+        .map(Number)
+        .filter((time) => time >= use.forgetBefore)
+        .sort((one, other) => one - other);
+      return { result: "busy", freeAt };
+    },
     /** Returns false if the condition is not met or the user has no passkey with this id. */
     delete: (id: string, userId: number, condition: ValidToken, { notifies }: PasskeyChange) =>
       transact(async (transaction) => {
@@ -149,11 +172,13 @@ export function createPasskeyRepository(
         if (isDeleted && notifies) await notify(transaction, userId);
         return isDeleted;
       }),
-    /** Returns the user, or null if the user does not exist. */
-    deleteAll: (userId: number) =>
+    /** Returns the user, or null if the user does not exist. Notifies only a user who had passkeys. */
+    deleteAll: (userId: number, { notifies }: PasskeyChange) =>
       transact(async (transaction) => {
         const user = await incrementRevision(transaction, userId);
-        await transaction.delete(passkeys).where(eq(passkeys.userId, userId));
+        const query = transaction.delete(passkeys).where(eq(passkeys.userId, userId));
+        const isDeleted = (await query.returning({ id: passkeys.id })).length > 0;
+        if (isDeleted && notifies) await notify(transaction, userId);
         return user;
       }),
   };

@@ -1,4 +1,7 @@
-/** The text of every kind of mail. Mails contain no text that a client chose. URLs come from the configuration only. */
+/**
+ * The text of every kind of mail. Mails contain no text that a client chose, except the names of passkeys, which are reduced to
+ * words. URLs come from the configuration only.
+ */
 import {
   hasLink,
   type LinkKind,
@@ -86,13 +89,44 @@ operator of the service.
   },
 };
 
-/** Returns a function that writes a mail. `token` is inserted in the link, if the mail has a link. */
+/** A passkey of the recipient. `createdAt` is in RFC 3339. */
+export interface ListedPasskey {
+  readonly name: string;
+  readonly createdAt: string;
+}
+
+const NAME_MAX_LENGTH = 32;
+const NAME_MAX_DIGITS = 6;
+
+/**
+ * Returns only the letters, digits and spaces of a name. Without dots, slashes and colons, no mail program recognises a link,
+ * and without format characters, the text keeps its direction. So many digits that they could be a telephone number are omitted.
+ */
+function wordsOf(name: string): string {
+  const hasNumber = (name.match(/\p{Nd}/gu)?.length ?? 0) > NAME_MAX_DIGITS;
+  const words = name.replaceAll(hasNumber ? /[^\p{L}\p{M} ]+/gu : /[^\p{L}\p{M}\p{Nd} ]+/gu, " ");
+  return [...words.replaceAll(/ +/g, " ").trim()].slice(0, NAME_MAX_LENGTH).join("");
+}
+
+const listPasskeys = (passkeys: readonly ListedPasskey[]): string =>
+  passkeys.length === 0
+    ? ""
+    : `
+These passkeys still log in. "Forgot password" removes them:
+
+${passkeys.map(({ name, createdAt }) => `- ${createdAt.slice(0, 10)} "${wordsOf(name)}"\n`).join("")}`;
+
+/**
+ * Returns a function that writes a mail. `token` is inserted in the link, if the mail has a link. `passkeys` are listed at the
+ * end of the text, also of an operator's.
+ */
 export function createMails({ publicUrl, linkTemplates, product, texts }: MailOptions) {
   const at = product.name === null ? "" : ` at ${product.name}`;
   const footer = product.url === null ? "" : `\n${product.url}\n`;
-  return (kind: MailKind, token: string): MailText => {
+  return (kind: MailKind, token: string, passkeys: readonly ListedPasskey[] = []): MailText => {
     const { subject, text } = TEXTS[kind];
-    const given = texts?.[kind] ?? { subject, text: text + footer };
+    const given = texts?.[kind] ?? { subject, text };
+    const end = listPasskeys(passkeys) + (texts?.[kind] ? "" : footer);
     const template = hasLink(kind) ? linkTemplates[kind] : null;
     const link = (template ?? `${publicUrl}${MAILS[kind].page}#token=${TOKEN_PLACEHOLDER}`).replace(
       TOKEN_PLACEHOLDER,
@@ -101,6 +135,6 @@ export function createMails({ publicUrl, linkTemplates, product, texts }: MailOp
     const values = new Map(Object.entries({ at, link, product: product.name ?? "your account" }));
     // All placeholders are replaced in one pass, so that values are never searched for placeholders.
     const fill = (text: string) => text.replace(/\{(\w+)\}/g, (found, name) => values.get(name) ?? found);
-    return { subject: fill(given.subject), text: fill(given.text) };
+    return { subject: fill(given.subject), text: fill(given.text) + end };
   };
 }

@@ -55,10 +55,12 @@ interface ChangeOutput {
 
 const always = (change: Change) => () => change;
 
-/** Passkeys as objects for JSON, otherwise only their names. */
+/** Passkeys as objects for JSON, otherwise only their names and dates. */
 async function describePasskeys({ passkeys }: Database, { id }: User, { json = false }: Format) {
   const found = await passkeys.list(id);
-  return json ? found.map(toPasskey) : found.map(({ name }) => name);
+  return json
+    ? found.map(toPasskey)
+    : found.map(({ name, createdAt }) => `${name} (${createdAt.slice(0, 10)})`);
 }
 
 export function usersCommand(variables: Variables): Command {
@@ -295,9 +297,12 @@ export function usersCommand(variables: Variables): Command {
     withExamples(
       new Command("remove-passkeys").description("remove all passkeys of a user"),
       ["bun run admin users remove-passkeys ada@example.com"],
-      "Tokens of earlier logins remain valid; to end them, revoke them, too.",
+      "Tokens of earlier logins remain valid; to end them, revoke them, too. The\nservice notifies the user.",
     ),
-    always(({ passkeys }, { id }) => passkeys.deleteAll(id)),
+    () => {
+      const notifies = readSendsMail();
+      return ({ passkeys }, { id }) => passkeys.deleteAll(id, { notifies });
+    },
   );
 
   return withExamples(

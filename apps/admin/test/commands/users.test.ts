@@ -40,7 +40,9 @@ test("show lists passkeys, export writes their number, and remove-passkeys and s
   await enrol(0);
   const shown = await shared.json<{ passkeys: object[] }>(["users", "show", EMAIL]);
   expect(shown.passkeys).toMatchObject([{ id: "one", name: "Phone", last_used_at: null }]);
-  expect((await shared.tool(["users", "show", EMAIL])).stdout).toContain("Phone");
+  const today = new Date().toISOString().slice(0, 10);
+  for (const command of ["show", "revoke-tokens"])
+    expect((await shared.tool(["users", command, EMAIL])).stdout).toContain(`Phone (${today})`);
   const file = join(shared.folder, "users.jsonl");
   await shared.tool(["users", "export", file]);
   const exported = await Bun.file(file).text();
@@ -57,6 +59,7 @@ test("show lists passkeys, export writes their number, and remove-passkeys and s
   await shared.json(["users", "remove-passkeys", EMAIL]);
   expect((await shared.tool(["users", "revoke-tokens", EMAIL])).stdout).not.toContain("passkeys remain");
   expect(await passkeys.list(userId)).toEqual([]);
+  expect(await shared.database.outbox.count()).toBe(1);
   await enrol(2, (await shared.database.users.findById(userId))?.tokenVersion);
   await shared.json(["users", "set-password", EMAIL], NEW_PASSWORD);
   expect(await passkeys.list(userId)).toEqual([]);

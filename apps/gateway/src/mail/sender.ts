@@ -5,7 +5,14 @@
 import { setTimeout } from "node:timers/promises";
 import { hasLink, MAILS, type MailKind, type MailText } from "@latchkey/contracts";
 import { type Mail, type OutboxRepository, type Recipient, withTimeout } from "@latchkey/database";
-import { isNonexistent, MailNotSent, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
+import {
+  isNonexistent,
+  type ListedPasskey,
+  MailNotSent,
+  mailboxOf,
+  type Transport,
+  toMailError,
+} from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
@@ -17,7 +24,9 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens">
   readonly outbox: OutboxRepository;
   readonly transport: Transport;
   readonly from: string;
-  readonly writeMail: (kind: MailKind, token: string) => MailText;
+  readonly writeMail: (kind: MailKind, token: string, passkeys?: readonly ListedPasskey[]) => MailText;
+  /** Returns the passkeys of a user, for the mail about a changed password. */
+  readonly listPasskeys: (userId: number) => Promise<readonly ListedPasskey[]>;
   readonly logger: Pick<Logger, "warn" | "info">;
   readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
 }
@@ -36,7 +45,8 @@ const FIRST_PAUSE_SECONDS = 5;
 const MAX_PAUSE_SECONDS = 5 * 60;
 
 export function startMailSender(options: MailSenderOptions) {
-  const { outbox, transport, from, writeMail, digests, oneTimeTokens, logger, observe } = options;
+  const { outbox, transport, from, writeMail, listPasskeys, digests, oneTimeTokens, logger, observe } =
+    options;
   const stopping = new AbortController();
   let isDatabaseFailing = false;
 
@@ -61,7 +71,10 @@ export function startMailSender(options: MailSenderOptions) {
       if (expiresAt <= Date.now()) throw new MailNotSent("expired", true);
       const newEmail = kind === "email-change" ? recipient.email : undefined;
       const token = hasLink(kind) && user ? oneTimeTokens.sign(kind, expiresAt, user, newEmail) : "";
-      await transport.send({ from, to: recipient.email, ...writeMail(kind, token) });
+      // A stored recipient can be a former e-mail of the user, whose passkeys do not concern it.
+      const passkeys =
+        kind === "password" && user?.email === recipient.email ? await listPasskeys(user.id) : [];
+      await transport.send({ from, to: recipient.email, ...writeMail(kind, token, passkeys) });
       observe?.("sent", kind);
     } catch (error) {
       const { reason, isPermanent } = toMailError(error);

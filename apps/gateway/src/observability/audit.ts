@@ -36,6 +36,7 @@ export const PASSKEY_REJECTIONS = [
   "user_handle",
   "counter",
   "used",
+  "busy",
 ] as const;
 export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
 

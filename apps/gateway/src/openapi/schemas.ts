@@ -59,14 +59,15 @@ function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
 export function componentSchemas(
   described: string,
   codes: readonly ErrorCode[],
-  { claims, passwordMinLength }: AccountRules,
+  rules: AccountRules,
 ): Record<string, JsonObject> {
   const isDescribed = ([name]: [string, object]) =>
     !(name in OPTIONAL_SCHEMAS) || new RegExp(`\\b${name}\\b`).test(described);
   const schemas = Object.fromEntries(Object.entries<object>(SCHEMAS).filter(isDescribed));
-  const user = claims.includes("roles") ? contracts.UserWithRoles : contracts.User;
-  return mapMembers({ ...schemas, UserResponse: user, ...errorSchemas(codes) }, (schema) =>
-    translateMembers(contracts.withPasswordMinLength(schema, passwordMinLength)),
+  const user = rules.claims.includes("roles") ? contracts.UserWithRoles : contracts.User;
+  const replaced = { UserResponse: user, UpdateUserRequest: contracts.updateUserRequest(rules) };
+  return mapMembers({ ...schemas, ...replaced, ...errorSchemas(codes) }, (schema) =>
+    translateMembers(contracts.withPasswordMinLength(schema, rules.passwordMinLength)),
   );
 }
 

@@ -5,7 +5,9 @@ import { createStatements } from "./signed-statements.ts";
 
 type Purpose = "passkey-creation" | "passkey-login";
 /** The values on which the statement of a creation depends. The statement of a login depends on no values. */
-type Binding = readonly [userId: number, tokenVersion: number, revision: number] | readonly [];
+type Binding =
+  | readonly [userId: number, tokenVersion: number, revision: number, saltDigest: string]
+  | readonly [];
 
 export const STATEMENT_LIFETIME_MS = 5 * 60 * 1000;
 

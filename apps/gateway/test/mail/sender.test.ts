@@ -8,6 +8,13 @@ import { startMailServer } from "@latchkey/testing/mail-server";
 import { file } from "bun";
 import { createFileTransport } from "../../src/mail/file-transport.ts";
 import { smtp, startSender } from "../support/mail-sender.ts";
+import {
+  beginCreation,
+  create,
+  createVerified,
+  creationBody,
+  startWithPasskeys,
+} from "../support/passkeys.ts";
 import { type Service, startService } from "../support/service.ts";
 
 const PASSWORD = "a new long passphrase";
@@ -48,6 +55,31 @@ describe.concurrent("the sender", () => {
     await sender.drained();
     expect(sender.outcomes).toEqual(["sent verification", "sent reset", "sent password"]);
     expect(sender.log).toEqual([]);
+  });
+
+  test("a mail about a changed password lists the passkeys that remain, and their names contain no link or telephone number", async () => {
+    await using server = await startMailServer();
+    await using service = await startWithPasskeys();
+    await using sender = await startSender(service, smtp(server));
+    const user = await createVerified(service);
+    const names = ["Ada's phone 15", "\u202Ehttp://evil.example/x", `0900 123 456 ${"x".repeat(50)}`];
+    for (const name of names) {
+      const body = { ...creationBody(await beginCreation(service, user)), name };
+      expect((await create(service, user, body)).status).toBe(201);
+    }
+    await sender.drained();
+    const change = (body: object) => service.call("PATCH", "/auth/me", { token: user.token, body });
+    const sentBefore = server.received.length;
+    await change({ password: PASSWORD, current_password: user.password });
+    const listed = (await server.waitFor(sentBefore + 1)).at(-1)?.message ?? "";
+    const today = new Date().toISOString().slice(0, 10);
+    const words = ["Ada s phone 15", "http evil example x", "x".repeat(32)];
+    const lines = words.map((name) => `- ${today} "${name}"\r\n`).join("");
+    expect(listed).toContain(`\r\n\r\n${lines}`);
+    await change({ password: "another passphrase", current_password: PASSWORD, remove_passkeys: true });
+    const without = (await server.waitFor(sentBefore + 2)).at(-1)?.message ?? "";
+    expect(without).toContain("was changed");
+    expect(without).not.toContain("passkeys");
   });
 
   test("sends nothing for unknown, inactive, verified and .invalid users, beyond the budget, or with an expired link", async () => {

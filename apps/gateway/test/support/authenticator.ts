@@ -1,5 +1,5 @@
 /** An authenticator in software (WebAuthn Level 3), with which tests can also send what no browser sends. */
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { createHash, generateKeyPairSync, randomBytes, sign, type webcrypto } from "node:crypto";
 import { isoCBOR } from "@simplewebauthn/server/helpers";
 
 export const ORIGIN = "http://localhost:3000";
@@ -20,6 +20,8 @@ export interface Deviations {
   /** Added to the public key. */
   readonly paddingBytes?: number;
   readonly attestedId?: Buffer;
+  /** The public key of a creation, in place of the authenticator's own. */
+  readonly publicKey?: webcrypto.JsonWebKey;
 }
 
 /** What an authenticator needs of the options of the service. */
@@ -41,13 +43,19 @@ const ALGORITHMS = {
 } as const;
 
 /** COSE_Key (RFC 9052 §7, RFC 8230 §4). */
-function coseKey(publicKey: KeyObject, algorithm: number): Map<number, Cbor> {
-  const { x = "", y = "", n = "", e = "" } = publicKey.export({ format: "jwk" });
+function coseKey(
+  { crv, x = "", y = "", n = "", e = "" }: webcrypto.JsonWebKey,
+  algorithm: number,
+): Map<number, Cbor> {
   const bytes = (text: string) => Buffer.from(text, "base64url");
   const key = new Map<number, Cbor>([[3, algorithm]]);
   if (n !== "") return key.set(1, 3).set(-1, bytes(n)).set(-2, bytes(e));
   if (y === "") return key.set(1, 1).set(-1, 6).set(-2, bytes(x));
-  return key.set(1, 2).set(-1, 1).set(-2, bytes(x)).set(-3, bytes(y));
+  return key
+    .set(1, 2)
+    .set(-1, crv === "P-384" ? 2 : 1)
+    .set(-2, bytes(x))
+    .set(-3, bytes(y));
 }
 
 /** Creates a passkey, whose counter stays 0. */
@@ -74,8 +82,11 @@ export function createAuthenticator(name: keyof typeof ALGORITHMS = "ES256") {
     id: ownId,
     create({ challenge, user }: PasskeyOptions, deviations: Deviations = {}) {
       ownUserHandle = user?.id;
-      const { format = "none", coseAlgorithm = algorithm.cose, paddingBytes = 0 } = deviations;
-      const key = coseKey(publicKey, coseAlgorithm);
+      const { format = "none", paddingBytes = 0 } = deviations;
+      const { publicKey: jwk = publicKey.export({ format: "jwk" }) } = deviations;
+      const { coseAlgorithm = jwk.kty === "RSA" ? -257 : jwk.kty === "OKP" ? -8 : algorithm.cose } =
+        deviations;
+      const key = coseKey(jwk, coseAlgorithm);
       if (paddingBytes > 0) key.set(-70_000, new Uint8Array(paddingBytes));
       const { attestedId = Buffer.from(ownId, "base64url") } = deviations;
       const authData = Buffer.concat([

@@ -21,6 +21,7 @@ export async function startSender(service: Service, transport: Transport | Promi
     outbox: service.database.outbox,
     transport: await transport,
     from: "Example <accounts@example.com>",
+    listPasskeys: service.database.passkeys.list,
     writeMail: createMails({ ...mail, publicUrl: mail.publicUrl ?? service.url }),
     logger: { info: write, warn: write },
     observe: (outcome: MailOutcome, kind: MailKind) => outcomes.push(`${outcome} ${kind}`),

@@ -123,19 +123,16 @@ const OPERATIONS = {
 export type IsListed = (password: string) => boolean;
 
 /** Applies the rules for new passwords to the operations. Logins have no rules. */
-export function createOperations(
-  { passwordMinLength, requireCurrentPassword }: AccountRules,
-  isListed: IsListed,
-) {
+export function createOperations(rules: AccountRules, isListed: IsListed) {
   const issue = { loc: ["body", "password"], msg: "is too common or was leaked", type: "password_listed" };
   const refineBody = ({ password }: { readonly password?: unknown }) =>
     typeof password === "string" && isListed(password) ? [issue] : [];
   const withRules = <Body extends Type.TObject>(body: Body, name = nameOf(body)) => {
-    const named: Body = { ...contracts.withPasswordMinLength(body, passwordMinLength), $id: name };
+    const named: Body = { ...contracts.withPasswordMinLength(body, rules.passwordMinLength), $id: name };
     return { body: named, refineBody };
   };
   const { register, updateMe, confirmPasswordReset } = OPERATIONS;
-  const updateBody = requireCurrentPassword ? contracts.StrictUpdateUserRequest : updateMe.body;
+  const updateBody = contracts.updateUserRequest(rules);
   return defineOperations("Auth", {
     ...OPERATIONS,
     register: { ...register, ...withRules(register.body) },

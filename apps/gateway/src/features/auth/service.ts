@@ -145,7 +145,7 @@ export function createAuthService(options: AuthServiceOptions) {
 
     /**
      * Logs in a user whose passkey was verified at this `tokenVersion`.
-     * @throws INVALID_CREDENTIALS, or INACTIVE_USER if `isVerifiedElsewhere`
+     * @throws PASSKEY_REJECTED, or INACTIVE_USER if `isVerifiedElsewhere`
      */
     async completeLogin(
       { userId, email, tokenVersion }: Pick<User, "email" | "tokenVersion"> & { readonly userId: number },
@@ -153,7 +153,7 @@ export function createAuthService(options: AuthServiceOptions) {
     ) {
       const user = await users.findByEmail(email, networkDigestOf(email, request));
       // Another user can have the e-mail now.
-      if (user?.id !== userId) throw new ServiceError("INVALID_CREDENTIALS");
+      if (user?.id !== userId) throw new ServiceError("PASSKEY_REJECTED");
       return finishLogin({ ...user, tokenVersion }, ["pop", "user"], request);
     },
 
@@ -183,7 +183,12 @@ export function createAuthService(options: AuthServiceOptions) {
      * @throws INVALID_TOKEN if the request has `password` or `current_password`, and the password changed after `authenticate`
      */
     async update({ user, token }: Principal, request: UpdateUserRequest, authRequest: AuthRequest) {
-      const { username, password, current_password: currentPassword } = request;
+      const {
+        username,
+        password,
+        current_password: currentPassword,
+        remove_passkeys: removesPasskeys,
+      } = request;
       const { signal, audit } = authRequest;
       // A rename alone does not compare the hash: the rename must not fail if the same token changes the password meanwhile.
       const derives = password !== undefined || currentPassword !== undefined;
@@ -196,7 +201,7 @@ export function createAuthService(options: AuthServiceOptions) {
           hashedPassword: await hasher.hash(password, { signal }),
           passwordChangeTokenId: token.tokenId,
           notifies: sendsMail,
-          keepsPasskeys: true,
+          keepsPasskeys: !removesPasskeys,
           keptNetworkDigest:
             currentPassword === undefined ? undefined : networkDigestOf(user.email, authRequest),
         }),

@@ -8,7 +8,7 @@ export const operations = defineOperations("Auth", {
   createPasskeyOptions: {
     summary: "Begin to create a passkey",
     description:
-      "Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the passkeys of the user change. If the service sends mail, the e-mail must be verified.",
+      "Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the password or the passkeys of the user change. If the service sends mail, the e-mail must be verified.",
     body: contracts.PasskeyOptionsRequest,
     success: { status: 200, description: "Options and state.", schema: "PasskeyOptionsResponse" },
     errors: ["CURRENT_PASSWORD_INCORRECT", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
@@ -24,7 +24,7 @@ export const operations = defineOperations("Auth", {
     description: "Stores the passkey that the browser has created. A user can have ten.",
     body: contracts.CreatePasskeyRequest,
     success: { status: 201, description: "The new passkey.", schema: "PasskeyResponse" },
-    errors: ["ONE_TIME_TOKEN_INVALID"],
+    errors: ["PASSKEY_INVALID"],
     isProtected: true,
   },
   listPasskeys: {
@@ -50,10 +50,11 @@ export const operations = defineOperations("Auth", {
   },
   passkeyLogin: {
     summary: "Exchange the response of a passkey for an access token",
-    description: "Every rejection has the same response. A state works once.",
+    description:
+      "Every rejection has the same response. A state works once. A passkey whose authenticator does not count can log in eight times in five minutes, then gets 429.",
     body: contracts.PasskeyLoginRequest,
     success: { status: 200, description: "An access token.", schema: "TokenResponse" },
-    errors: ["INVALID_CREDENTIALS", "INACTIVE_USER"],
+    errors: ["PASSKEY_REJECTED", "INACTIVE_USER"],
     rateLimit: ROUTE_LIMITS.passkeyLogin,
   },
 });

@@ -2,9 +2,16 @@
  * Passkeys without HTTP: enrolment, management and logins. The client returns each challenge in a signed statement, the `state`.
  * The database enforces that each challenge is used only once, across all replicas.
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
-import type { Database, Passkey, User, ValidToken } from "@latchkey/database";
+import {
+  type Database,
+  MAX_USED_STATEMENTS,
+  type Passkey,
+  type User,
+  type ValidToken,
+} from "@latchkey/database";
+import { saltOf } from "@latchkey/hashing";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
 import type { AuthRequest, PasskeyRejection } from "../../observability/audit.ts";
@@ -37,6 +44,13 @@ export type PasskeyService = ReturnType<typeof createPasskeyService>;
 
 /** The clocks of replicas can differ: a used statement is stored until no replica accepts it. */
 const CLOCK_DIFFERENCE_MS = 10_000;
+const BUSY = `${MAX_USED_STATEMENTS} logins with one passkey per ${STATEMENT_LIFETIME_MS / 60_000} minutes`;
+
+/** The values of the user that end an enrolment when they change. The salt is hashed because clients can read a state. */
+const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) => {
+  const saltDigest = createHash("sha256").update(saltOf(hashedPassword)).digest("base64url");
+  return [id, tokenVersion, passkeyRevision, saltDigest] as const;
+};
 
 export function createPasskeyService(options: PasskeyServiceOptions) {
   const { rpId, rpName, passkeys, passkeyStatements, sendsMail } = options;
@@ -52,8 +66,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       const handle = await passkeys.chooseUserHandle(user.id, randomBytes(16).toString("base64url"));
       if (handle === null) throw new ServiceError("USER_NOT_FOUND");
       const existing = await passkeys.list(user.id);
-      const binding = [user.id, user.tokenVersion, user.passkeyRevision] as const;
-      const { challenge, state } = passkeyStatements.sign("passkey-creation", binding);
+      const { challenge, state } = passkeyStatements.sign("passkey-creation", bindingOf(user));
       const creationOptions = {
         challenge,
         rp: { id: rpId, name: rpName },
@@ -71,16 +84,16 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       return { options: creationOptions, state };
     },
 
-    /** @throws ONE_TIME_TOKEN_INVALID also if the user or the passkeys have changed since `requestCreation` */
+    /** @throws PASSKEY_INVALID also if the user or the passkeys have changed since `requestCreation` */
     async create({ user, token }: Principal, body: CreatePasskeyRequest, { audit }: AuthRequest) {
       const { id: userId, email, tokenVersion, passkeyRevision: revision } = user;
       const { state, response, name } = body;
       const reject = (reason: PasskeyRejection): never => {
         audit("passkey.rejected", email, userId, { reason });
-        throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+        throw new ServiceError("PASSKEY_INVALID");
       };
-      const binding = [userId, tokenVersion, revision] as const;
-      const statement = passkeyStatements.verify(state, "passkey-creation", binding) ?? reject("state");
+      const statement =
+        passkeyStatements.verify(state, "passkey-creation", bindingOf(user)) ?? reject("state");
       const credential = await verifyCreation(response, statement.challenge);
       if (typeof credential === "string") return reject(credential);
       const condition = { ...token, tokenVersion, revision };
@@ -108,11 +121,15 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       return { options: { challenge, rpId, timeout, userVerification: "required" }, state };
     },
 
-    /** Returns an access token. @throws INVALID_CREDENTIALS for every reason */
+    /**
+     * Returns an access token.
+     * @throws PASSKEY_REJECTED for every reason but one: TOO_MANY_REQUESTS if the passkey has logged in too often
+     */
     async login({ state, response }: PasskeyLoginRequest, request: AuthRequest): Promise<string> {
+      const { audit } = request;
       const reject = (reason: PasskeyRejection, passkey: FoundPasskey = null): never => {
-        request.audit("passkey.rejected", passkey?.email ?? null, passkey?.userId, { reason });
-        throw new ServiceError("INVALID_CREDENTIALS");
+        audit("passkey.rejected", passkey?.email ?? null, passkey?.userId, { reason });
+        throw new ServiceError("PASSKEY_REJECTED");
       };
       const { challenge, digest, expiresAt } =
         passkeyStatements.verify(state, "passkey-login") ?? reject("state");
@@ -122,8 +139,13 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       if (typeof counter === "string") return reject(counter, passkey);
       if (response.response.userHandle !== passkey.userHandle) return reject("user_handle", passkey);
       const forgetBefore = Date.now() - CLOCK_DIFFERENCE_MS;
-      if (!(await passkeys.use({ id: passkey.id, counter, digest, expiresAt, forgetBefore })))
-        return reject(passkey.counter > 0 && counter <= passkey.counter ? "counter" : "used", passkey);
+      const use = await passkeys.use({ id: passkey.id, counter, digest, expiresAt, forgetBefore });
+      if (use.result === "busy") {
+        audit("passkey.rejected", passkey.email, passkey.userId, { reason: "busy" });
+        const retryAfterSeconds = Math.max(1, Math.ceil((use.freeAt - forgetBefore) / 1000));
+        throw new ServiceError("TOO_MANY_REQUESTS", { quota: BUSY, retryAfterSeconds });
+      }
+      if (use.result !== "accepted") return reject(use.result, passkey);
       // `tokenVersion` was read before `use`: a reset after that read revokes the new token.
       return completeLogin(passkey, request);
     },

@@ -10,10 +10,10 @@ import {
 } from "@simplewebauthn/server/helpers";
 import type { Config } from "../../config.ts";
 import { isCanonical } from "../../tokens/access-tokens.ts";
+import { isUsablePublicKey } from "./public-key.ts";
 
 /** COSE algorithms (RFC 9053, RFC 8812): EdDSA, ES256 and RS256. */
 export const ALGORITHMS = [-8, -7, -257];
-const MAX_PUBLIC_KEY_BYTES = 1024;
 /** The base point of P-256. It replaces the key of an unknown credential: all rejections must take equally long. */
 const NO_PUBLIC_KEY =
   "pQECAyYgASFYIGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWIlggT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU";
@@ -46,7 +46,10 @@ export function createWebauthn({ origins, rpId }: NonNullable<Config["passkeys"]
   ) => {
     let reason: "origin" | "response" = "origin";
     try {
-      if (origins.includes(decodeClientDataJSON(clientDataJSON).origin)) reason = "response";
+      const { origin, crossOrigin = false } = decodeClientDataJSON(clientDataJSON);
+      // The library checks `crossOrigin` only at a login. A page of another origin must not embed an enrolment either.
+      if (!origins.includes(origin) || crossOrigin !== false) return reason;
+      reason = "response";
       return (await verify()) ?? reason;
     } catch {
       return reason;
@@ -68,7 +71,7 @@ export function createWebauthn({ origins, rpId }: NonNullable<Config["passkeys"]
         if (!registrationInfo) return null;
         const { id, publicKey, counter } = registrationInfo.credential;
         // The library does not compare `id` with `response.id`. Only the length of `response.id` has been validated.
-        if (id !== response.id || publicKey.length > MAX_PUBLIC_KEY_BYTES) return null;
+        if (id !== response.id || !isUsablePublicKey(publicKey)) return null;
         return { id, publicKey: fromBuffer(publicKey), counter };
       }),
     /** Returns the counter. The database checks the counter when it stores the login. */

@@ -128,18 +128,10 @@ const logIn = async (path, credentials) => {
 
 onSubmit(loginForm, (credentials) => logIn("auth/login", credentials));
 byId("passkey")?.addEventListener("click", () =>
-  run(
-    loginForm,
-    async () => {
-      const { options, state } = await send("POST", "auth/login/passkey/options");
-      await logIn("auth/login/passkey", { state, response: await webauthn.get(options) });
-    },
-    ({ code }) => {
-      if (code !== "INVALID_CREDENTIALS") return false;
-      showErrors(loginForm, [], "This passkey is not registered here.");
-      return true;
-    },
-  ),
+  run(loginForm, async () => {
+    const { options, state } = await send("POST", "auth/login/passkey/options");
+    await logIn("auth/login/passkey", { state, response: await webauthn.get(options) });
+  }),
 );
 
 onChange("username-form", async (members) => {

@@ -57,7 +57,6 @@ const MESSAGES = {
   EMAIL_NOT_VERIFIED: "First open the link in the mail that confirms your e-mail address.",
   INACTIVE_USER: "This account is deactivated.",
   LAST_LOGIN: "You could not log in any more without it.",
-  ONE_TIME_TOKEN_INVALID: "That took too long, or you have ten passkeys already. Please try again.",
   PASSKEY_INVALID: "That took too long, or you have ten passkeys already. Please try again.",
   PASSKEY_NOT_FOUND: "This passkey is removed already.",
   PASSKEY_REJECTED: "This passkey is not registered here.",

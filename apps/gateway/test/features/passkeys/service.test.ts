@@ -1,5 +1,6 @@
 /** The rules of passkeys, and the sequences by which others could be attacked. */
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import type { Passkey, Token } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
 import { decodeJwt } from "jose";
@@ -17,16 +18,21 @@ import {
   requestCreation,
   startWithPasskeys,
 } from "../../support/passkeys.ts";
-import { eachDatabase, type Service, type TestUser } from "../../support/service.ts";
+import { eachDatabase, type Service, startService, type TestUser } from "../../support/service.ts";
 
 /** The complete body: no reason. */
 const errorOf = (status: number, detail: string, code: string) => {
   const text = JSON.stringify({ detail, code });
   return { status, text };
 };
-const INVALID = errorOf(400, "Invalid or expired link", "ONE_TIME_TOKEN_INVALID");
-const REJECTED = errorOf(401, "Incorrect e-mail or password", "INVALID_CREDENTIALS");
+const INVALID = errorOf(400, "The passkey was not created: begin again", "PASSKEY_INVALID");
+const REJECTED = errorOf(401, "The passkey was not accepted", "PASSKEY_REJECTED");
 const NEW_PASSWORD = "a new long passphrase";
+/** x of no point of P-256 for nearly every y; y of no point of edwards25519. */
+const ONES = Buffer.alloc(32, 1).toString("base64url");
+const NO_POINT = Buffer.alloc(32).fill(2, 0, 1).toString("base64url");
+const jwkOf = (type: "rsa" | "ec", options: { modulusLength: number; namedCurve: string } | object) =>
+  generateKeyPairSync(type as "rsa", { modulusLength: 2048, ...options }).publicKey.export({ format: "jwk" });
 const LIFETIME_MS = 5 * 60_000;
 
 const list = async ({ call }: Service, { token }: TestUser) =>
@@ -73,16 +79,84 @@ eachDatabase((start) => {
     await using service = await startWithPasskeys({}, start);
     const authenticator = await enrol(service, await createVerified(service));
     const body = await loginBody(service, authenticator);
+    const issuedAt = Date.now();
     const responses = await Promise.all(Array.from({ length: 20 }, () => logIn(service, body)));
     const statuses = responses.map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 401)]);
     // Not even after the statement has expired at this replica, while it is valid at one whose clock is slower.
-    setSystemTime(Date.now() + LIFETIME_MS + 1_000);
+    setSystemTime(issuedAt + LIFETIME_MS + 1_000);
     expect((await logIn(service, await loginBody(service, authenticator))).status).toBe(200);
-    setSystemTime(Date.now() - 2_000);
+    setSystemTime(issuedAt + LIFETIME_MS - 1_000);
     expect((await logIn(service, body)).status).toBe(401);
     expect(await latestReason(service)).toBe("used");
   });
+
+  test("an intruder's passkey of a once-known password survives a new password and a revocation, but not remove_passkeys", async () => {
+    await using service = await startWithPasskeys({}, start);
+    const owner = await createVerified(service);
+    const intruder = await enrol(service, owner);
+    const isOpen = async () => (await logIn(service, await loginBody(service, intruder))).status === 200;
+    const change = (token: string, body: object) => service.call("PATCH", "/auth/me", { token, body });
+    const passwords = { password: NEW_PASSWORD, current_password: owner.password };
+    await change(owner.token, { ...passwords, remove_passkeys: false });
+    await service.call("DELETE", "/auth/tokens", { token: owner.token });
+    expect(await isOpen()).toBe(true);
+    const token = await service.login({ ...owner, password: NEW_PASSWORD });
+    const alone = await change(token, { username: "renamed", remove_passkeys: true });
+    expect([alone.status, alone.body]).toMatchObject([422, { detail: [{ loc: ["body", "password"] }] }]);
+    const late = creationBody(await beginCreation(service, { ...owner, token, password: NEW_PASSWORD }));
+    const both = { password: owner.password, current_password: NEW_PASSWORD, remove_passkeys: true };
+    expect((await change(token, both)).status).toBe(200);
+    expect(await isOpen()).toBe(false);
+    expect(await create(service, { ...owner, token }, late)).toMatchObject(INVALID);
+    expect(await list(service, { ...owner, token })).toEqual([]);
+  });
+
+  test("an enrolment ends with the salt of the stored hash, also if nothing else of the user changes", async () => {
+    await using service = await startWithPasskeys({}, start);
+    const user = await createVerified(service);
+    const begun = creationBody(await beginCreation(service, user));
+    await service.sql(`update users set hashed_password = '${"0".repeat(32)}$replaced'`);
+    expect(await create(service, user, begun)).toMatchObject(INVALID);
+    expect(await latestReason(service)).toBe("state");
+  });
+
+  test("the ninth login of a passkey that does not count waits for the first to expire; one that counts never waits", async () => {
+    await using service = await startWithPasskeys({}, start);
+    const user = await createVerified(service);
+    const [busy, counting] = [await enrol(service, user), await enrol(service, user)];
+    const use = async (authenticator = busy, counter = 0) =>
+      logIn(service, await loginBody(service, authenticator, { counter }));
+    for (let login = 1; login <= 8; login++) expect((await use()).status).toBe(200);
+    const ninth = await use();
+    expect([ninth.status, ninth.body]).toMatchObject([429, { code: "TOO_MANY_REQUESTS" }]);
+    expect(ninth.text).toContain("429: Too Many Requests: 8 logins with one passkey per 5 minutes");
+    expect(await latestReason(service)).toBe("busy");
+    const waitSeconds = Number(ninth.headers.get("retry-after"));
+    expect(waitSeconds).toBeWithin(240, 311);
+    for (let login = 1; login <= 12; login++) expect((await use(counting, login)).status).toBe(200);
+    setSystemTime(Date.now() + waitSeconds * 1000);
+    expect((await use()).status).toBe(200);
+  });
+
+  test("two states that are used in reverse order, at replicas whose clocks differ by two seconds, both log in", async () => {
+    await using service = await startWithPasskeys({}, start);
+    const authenticator = await enrol(service, await createVerified(service));
+    const earlier = await loginBody(service, authenticator);
+    const now = Date.now();
+    setSystemTime(now + 2_000);
+    expect((await logIn(service, await loginBody(service, authenticator))).status).toBe(200);
+    setSystemTime(now);
+    expect((await logIn(service, earlier)).status).toBe(200);
+    expect((await logIn(service, earlier)).status).toBe(401);
+  });
+});
+
+test("without passkeys, remove_passkeys is unknown, and therefore ignored", async () => {
+  await using service = await startService();
+  const { token } = await service.createUser();
+  const body = { remove_passkeys: "any" };
+  expect((await service.call("PATCH", "/auth/me", { token, body })).status).toBe(200);
 });
 
 type Change = (users: Database["users"]) => Promise<unknown>;
@@ -187,6 +261,7 @@ describe("with one service", async () => {
     ["an origin that is not configured", { clientData: { origin: "http://localhost:3001" } }, "origin"],
     ["another relying party", { rpId: "example.com" }],
     ["another challenge", { clientData: { challenge: "c2FtcGxl" } }],
+    ["a page that another origin embeds", { clientData: { crossOrigin: true } }, "origin"],
     ["an absent user", { flags: 0x04 }],
     ["an unverified user", { flags: 0x01 }],
   ];
@@ -196,6 +271,14 @@ describe("with one service", async () => {
     ["the type of a login", { clientData: { type: "webauthn.get" } }],
     ["an algorithm that was not offered", { coseAlgorithm: -36 }],
     ["a public key of more than 1 KiB", { paddingBytes: 1000 }],
+    ["an RSA key of 1,024 bits", { publicKey: jwkOf("rsa", { modulusLength: 1024 }) }],
+    [
+      "an RSA key for which everybody can sign",
+      { publicKey: { ...jwkOf("rsa", { modulusLength: 2048 }), e: "AQ" } },
+    ],
+    ["a key of P-384", { publicKey: jwkOf("ec", { namedCurve: "P-384" }) }],
+    ["a point that is not on P-256", { publicKey: { ...jwkOf("ec", { namedCurve: "P-256" }), x: ONES } }],
+    ["a point that is not on edwards25519", { publicKey: { kty: "OKP", crv: "Ed25519", x: NO_POINT } }],
     ["an id that is not that of the response", { attestedId: Buffer.alloc(2000) }],
   ])("a passkey is not created with %s", async (_name, deviations, reason = "response") => {
     const begun = await beginCreation(service, other);
