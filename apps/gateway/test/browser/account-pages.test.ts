@@ -107,7 +107,7 @@ test("a click confirms the address, and a page without a token offers no form un
   await empty.page.locator("form").waitFor();
 });
 
-test("rules and errors are beside their field, and the browser neither cuts nor refuses what the service judges", async () => {
+test("rules and errors are beside their field, and the browser neither cuts nor refuses what the service checks", async () => {
   await using service = await startService();
   const { id } = await service.createUser();
   const token = signOneTimeToken("reset", await service.readUser(id));
