@@ -1,6 +1,7 @@
 /** The page on which users change their account, in a real browser. */
 import { expect, setDefaultTimeout } from "bun:test";
 import { type Page, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { createVerified, enrol } from "../support/passkeys.ts";
 import { EVERY_FEATURE, type Service, startService, type TestUser } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
@@ -29,7 +30,8 @@ async function submit(page: Page, section: string, fields: Readonly<Record<strin
 test("a user changes everything on one page, which says what each change ends", async () => {
   await using service = await startService({ env: EVERY_FEATURE });
   const other = await service.createUser();
-  const user = await service.createUser();
+  const user = await createVerified(service);
+  await enrol(service, user);
   const { page } = await logIn(service, user);
   const see = (text: string) => page.getByText(text).waitFor();
 
@@ -43,9 +45,11 @@ test("a user changes everything on one page, which says what each change ends", 
   await see("This ends all other logins, but not this one.");
   await submit(page, "password", { "password-current": "wrong", "new-password": PASSWORD });
   await see("This is not your current password.");
+  await page.check("#remove_passkeys");
   await submit(page, "password", { "password-current": user.password, "new-password": PASSWORD });
   await see("Your password is changed.");
   expect((await service.call("GET", "/auth/me", { token: user.token })).status).toBe(401);
+  expect(await service.database.passkeys.list(user.id)).toEqual([]);
 
   await submit(page, "email", { "new-email": "new@example.org", "email-current": PASSWORD });
   await see("a link is on its way");
