@@ -10,7 +10,7 @@ export const nginxTest = testWith("haproxy", "nginx");
 const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
 const [forwardedFor] = /proxy_set_header X-Forwarded-For [^`]*;/.exec(guide) ?? [];
 
-export const NGINX_CONFIGURATION = await Bun.file(join(ROOT, "deploy/nginx/latchkey.conf")).text();
+const NGINX_CONFIGURATION = await Bun.file(join(ROOT, "deploy/nginx/latchkey.conf")).text();
 
 /** Starts nginx with the content of its http context, in which `PORT` is a free port. Resolves once requests reach a replica. */
 async function startWith(http: string) {
