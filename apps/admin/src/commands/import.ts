@@ -18,6 +18,8 @@ type Flag = "commit" | "usernameFromEmail" | "keepRegistered" | "json";
 type Options = Readonly<Partial<Record<Flag, boolean> & Record<"importedBefore" | "ids", string>>>;
 
 const PROGRESS_INTERVAL_MS = 500;
+/** In place of a path: standard input or standard output. */
+const STREAM = "-";
 
 export const importCommand = (variables: Variables): Command =>
   withExamples(
@@ -37,7 +39,7 @@ export const importCommand = (variables: Variables): Command =>
       const { commit = false, usernameFromEmail = false, keepRegistered = false } = flags;
       const importedBefore = time === undefined ? undefined : parseTime(time);
       if (idsPath !== undefined && !commit) throw usageError("--ids requires --commit.");
-      const file = path === "-" ? null : await openFile(path, "r");
+      const file = path === STREAM ? null : await openFile(path, "r");
       await using ids = idsPath === undefined ? null : await openFile(idsPath, "wx");
       await withDatabase(variables, async ({ users }) => {
         const onRejected = (line: number, reason: string) =>
@@ -58,23 +60,28 @@ export const importCommand = (variables: Variables): Command =>
     });
 
 export const exportCommand = (variables: Variables): Command =>
-  withExamples(new Command("export"), ["bun run admin users export users.jsonl"])
+  withExamples(
+    new Command("export"),
+    ["bun run admin users export users.jsonl", "bun run --silent admin users export - | gzip > users.gz"],
+    "With -, the count is written to standard error.",
+  )
     .description("write all users with their password hashes to a new file, as `import` reads it")
-    .argument("<file>", "a file that does not exist; only its owner can read it")
+    .argument("<file>", "a file that does not exist, which only its owner can read; - is standard output")
     .option(...JSON_OPTION)
     .action(async (path: string, { json = false }: Options) => {
       await withDatabase(variables, async ({ users: list, passkeys }) => {
-        await using file = await openFile(path, "wx");
+        await using file = path === STREAM ? null : await openFile(path, "wx");
         let users = 0;
         for await (const page of listUsers(list)) {
           // The last id is read after each page, because users can register during the export.
           const lastId = await list.findLastId();
           const counts = await passkeys.count(page.map(({ id }) => id));
-          const lines = page.map((user) => formatLine(user, lastId, counts.get(user.id)));
-          await file.writeFile(lines.map((line) => `${line}\n`).join(""));
+          const lines = page.map((user) => `${formatLine(user, lastId, counts.get(user.id))}\n`).join("");
+          await (file ? file.writeFile(lines) : write(lines));
           users += page.length;
         }
-        await write(json ? `${toJson({ users })}\n` : formatCounts({ users }));
+        const report = json ? `${toJson({ users })}\n` : formatCounts({ users });
+        await (file ? write(report) : writeError(report));
       });
     });
 

@@ -104,6 +104,15 @@ test("an export can be imported elsewhere, only its owner can read it, and it re
   });
 });
 
+test("- exports to standard output, as an import reads it, and the count is on standard error", async () => {
+  await using shared = await openSharedDatabase();
+  await using other = await openSharedDatabase();
+  await importLines(shared, toFile([user("ada"), user("bob")]), "--commit");
+  const { code, stdout, stderr } = await shared.tool(["users", "export", "-", "--json"]);
+  expect([code, stderr]).toEqual([0, '{"users":2}\n']);
+  expect(await importLines(other, stdout, "--commit")).toMatchObject({ lines: 2, new: 2, rejected: 0 });
+});
+
 test("no user gets an id that the source has used, also not one who registers before an interrupted import is resumed", async () => {
   await using source = await openSharedDatabase();
   await using target = await openSharedDatabase();
