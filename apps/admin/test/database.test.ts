@@ -1,9 +1,11 @@
 /** Databases that cannot be used, as the operator sees them, and the first commands on both kinds of databases. */
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { querySqlite } from "@latchkey/testing/sqlite";
 import { expectSentence, runTool } from "./support/tool.ts";
 
 const LIST = ["users", "list"];
@@ -53,3 +55,29 @@ test.each(["libsql", "postgres"])(
     expect((await run(["users", "export", file])).stdout).toMatch(/^users +1\n$/);
   },
 );
+
+test.each([
+  [["migrate"]],
+  [["users", "list"]],
+  [["users", "delete", "nobody@example.com", "--yes"]],
+  [["backup", "-"]],
+])("after %j, the file alone is the whole database, also if the service crashed before", async (args) => {
+  await using folder = await openFolder();
+  const env = { DATABASE_URL: folder.databaseUrl };
+  await runTool(["migrate"], { env, input: "" });
+  const file = join(folder.path, "latchkey.db");
+  // As the service leaves the file if it is killed: a part of the content is only in the write-ahead log.
+  const kill = `
+    const sqlite = new (require("bun:sqlite").Database)(${JSON.stringify(file)});
+    sqlite.run("insert into todos (title) values ('written')");
+    process.kill(process.pid, "SIGKILL");`;
+  await Bun.spawn([process.execPath, "-e", kill]).exited;
+  expect(Bun.file(`${file}-wal`).size).toBeGreaterThan(0);
+  await runTool(args, { env, input: "" });
+  expect(Bun.file(`${file}-wal`).size).toBe(0);
+  const copy = join(folder.path, "copy.db");
+  await copyFile(file, copy);
+  expect(await querySqlite<unknown>(`file:${copy}`, "select title from todos")).toEqual([
+    { title: "written" },
+  ]);
+});

@@ -11,7 +11,7 @@ const TIMEOUT_SECONDS = 10;
 export const isDamaged = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable && /^SQLITE_(CORRUPT|NOTADB)/.test(error.reason);
 
-/** Opens a connection for `use`, then closes the connection. @throws DatabaseUnavailable */
+/** Opens a connection for `use`, then moves the write-ahead log into the file. @throws DatabaseUnavailable */
 export async function connected<T>(
   path: string,
   timeoutSeconds: number,
@@ -20,11 +20,13 @@ export async function connected<T>(
   let connection: Connection | null = null;
   try {
     connection = connect(path, timeoutSeconds * 1000);
-    return await use(connection);
+    const result = await use(connection);
+    connection.checkpoint();
+    return result;
   } catch (error) {
     throw toDomainError(error);
   } finally {
-    connection?.database.close();
+    connection?.close();
   }
 }
 

@@ -10,6 +10,8 @@ import { createClient } from "@libsql/client/sqlite3";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
 import type { RepositoryClient } from "../repository-client.ts";
 import { connect, createOrm } from "./connection.ts";
+import { isLockConflict, toDomainError } from "./errors.ts";
+import { watchFile } from "./file-identity.ts";
 import { openReader, type Reader } from "./reader.ts";
 import { createRetry } from "./retry.ts";
 import { createWriteQueue } from "./write-queue.ts";
@@ -17,6 +19,12 @@ import { createWriteQueue } from "./write-queue.ts";
 /** Each call of `attempt` is one atomic write. `reader.attempt` only repeats a query after a lock conflict. */
 interface LibsqlClient extends RepositoryClient {
   readonly reader: Pick<Reader, "prepare"> & { readonly attempt: Attempt };
+  /** @throws DatabaseUnavailable if the file was deleted or replaced */
+  expectSameFile(): void;
+  /**
+   * Moves the write-ahead log into the file. After the last process has closed the file, the file contains the whole database.
+   * @throws DatabaseUnavailable if the log cannot be moved, for example because the disk is full; it is moved later
+   */
   close(): void;
 }
 
@@ -64,13 +72,14 @@ async function useWriteAheadLog(path: string): Promise<void> {
  * Each transaction takes the write lock with its first statement, `BEGIN IMMEDIATE`. This statement runs with `exec`, because
  * libsql finishes a statement after a lock conflict only if `exec` runs the statement.
  */
-function openWriter(path: string) {
-  const { database, prepare } = connect(path);
+function openWriter(path: string, expectSameFile: () => void) {
+  const { database, prepare, checkpoint, close: disconnect } = connect(path);
   const transact: Attempt = async (queries) => {
     if (!database.open) throw new DatabaseUnavailable("CLIENT_CLOSED");
     database.exec("BEGIN IMMEDIATE");
     try {
       const result = await queries();
+      expectSameFile();
       database.exec("COMMIT");
       return result;
     } finally {
@@ -81,7 +90,17 @@ function openWriter(path: string) {
     if (!database.inTransaction) throw new Error("A write runs outside of the write queue");
     return prepare(sql).all(parameters);
   });
-  return { orm, transact, close: () => database.close() };
+  const close = () => {
+    if (!database.open) return;
+    try {
+      checkpoint();
+    } catch (error) {
+      if (!isLockConflict(error)) throw toDomainError(error);
+    } finally {
+      disconnect();
+    }
+  };
+  return { orm, transact, close };
 }
 
 /**
@@ -96,13 +115,22 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
   } catch (error) {
     throw await nameUnwritable(error, path);
   }
+  const file = watchFile(path);
   // The writer and the reader are opened in separate attempts: a retry for the reader must not open another writer.
-  const writer = await attempt(async () => openWriter(path));
+  const writer = await attempt(async () => openWriter(path, file.check));
   const reader = await attempt(async () => openReader(path));
   const { orm } = writer;
   const write = createWriteQueue(busyTimeoutMs, writer.transact);
+  const prepareRead: Reader["prepare"] = (query) => {
+    const select = reader.prepare(query);
+    return (values) => {
+      file.checkRecently();
+      return select(values);
+    };
+  };
   return {
-    reader: { prepare: reader.prepare, attempt },
+    reader: { prepare: prepareRead, attempt },
+    expectSameFile: file.check,
     orm,
     attempt: write,
     run: (query) => write(async () => query),
@@ -112,8 +140,8 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
       }),
     transact: (queries) => write(() => queries(orm)),
     prepare: (query) => {
-      const select = reader.prepare(query);
-      return (values) => attempt(() => select(values));
+      const select = prepareRead(query);
+      return (values) => attempt(async () => select(values));
     },
     close: () => {
       reader.close();

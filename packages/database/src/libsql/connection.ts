@@ -10,6 +10,13 @@ export interface Connection {
   readonly database: Database.Database;
   /** Returns a statement whose rows are arrays. */
   prepare(sql: string): Statement;
+  /**
+   * Moves the write-ahead log into the file and empties the log, because libsql does not do so when it closes a file. While another
+   * process reads or writes, a part stays in the log: that process moves it. Does nothing in a transaction.
+   */
+  checkpoint(): void;
+  /** Releases the statements, too: libsql keeps the file open until all of them are collected. */
+  close(): void;
 }
 
 /** Limits the memory: INSERTs with different numbers of rows are different statements. */
@@ -32,6 +39,13 @@ export function connect(path: string, timeoutMs = 0): Connection {
       if (statements.size >= MAX_STATEMENTS) statements.clear();
       statements.set(sql, statement);
       return statement;
+    },
+    checkpoint: () => {
+      if (!database.inTransaction) database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
+    },
+    close: () => {
+      statements.clear();
+      database.close();
     },
   };
 }

@@ -1,4 +1,5 @@
 /** Composes the libsql database from its client, repositories and migrations. */
+import { existsSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { createRepositories, type Database } from "../repositories.ts";
@@ -15,6 +16,7 @@ interface LibsqlOptions {
 }
 
 const PING_TIMEOUT_MS = 900;
+const MAX_COLLECTIONS = 3;
 
 /** @throws DatabaseUnavailable */
 export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: LibsqlOptions): Promise<Database> {
@@ -24,7 +26,14 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
   const countTables = client.reader.prepare(
     new QueryBuilder().select({ count: sql<number>`count(*)` }).from(sql`sqlite_schema`),
   );
-  const close = async () => client.close();
+  const close = async () => {
+    client.close();
+    // libsql closes a connection when its statements are collected. The last connection deletes the files beside the database.
+    for (let attempt = 0; attempt < MAX_COLLECTIONS && existsSync(`${path}-wal`); attempt++) {
+      await Bun.sleep(1);
+      Bun.gc(true);
+    }
+  };
   try {
     // This query takes the shared lock with which `restoreFile` detects an open file.
     await client.reader.attempt(countTables);
@@ -35,7 +44,12 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
   return {
     kind: "libsql",
     ...createRepositories(client, schema),
-    ping: async () => void (await attemptPing(countTables)),
+    ping: async () => {
+      await attemptPing(async () => {
+        client.expectSameFile();
+        return countTables();
+      });
+    },
     migrate: () => migrate({ path }),
     close,
     [Symbol.asyncDispose]: close,

@@ -44,7 +44,7 @@ export function openReader(path: string): Reader {
   let isClosed = false;
 
   const disconnect = () => {
-    connection?.database.close();
+    connection?.close();
     connection = null;
   };
 
