@@ -4,11 +4,21 @@ import { freePort, readUntil } from "./server-process.ts";
 
 export type RedisServer = Awaited<ReturnType<typeof startRedisServer>>;
 
+interface RedisServerOptions {
+  /** Further options of the command line, such as `--cluster-enabled yes`. @default none */
+  readonly args?: readonly string[];
+  /** Further environment variables. @default none */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /**
  * @param certificate with one, the server accepts TLS connections only
  * @throws {Error} if `redis-server` is not installed (Debian's package has the same name)
  */
-export async function startRedisServer(certificate?: ServerCertificate) {
+export async function startRedisServer(
+  certificate?: ServerCertificate,
+  { args = [], env = {} }: RedisServerOptions = {},
+) {
   const port = freePort();
   // Port 0 turns off connections without TLS.
   const listen = certificate
@@ -19,11 +29,15 @@ export async function startRedisServer(certificate?: ServerCertificate) {
       ]
     : ["--port", `${port}`];
   const spawn = () =>
-    Bun.spawn(["redis-server", ...listen, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"], {
-      stdout: "pipe",
-      stderr: "ignore",
-      killSignal: "SIGKILL",
-    });
+    Bun.spawn(
+      ["redis-server", ...listen, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", ...args],
+      {
+        env: { ...process.env, ...env },
+        stdout: "pipe",
+        stderr: "ignore",
+        killSignal: "SIGKILL",
+      },
+    );
   let server = spawn();
   const untilReady = () => readUntil(server.stdout, "Ready to accept connections");
   const kill = () => server[Symbol.asyncDispose]();

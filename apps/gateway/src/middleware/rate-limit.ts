@@ -9,6 +9,7 @@ import { requestContext, withoutTrailingSlash } from "../elysia/request-context.
 import { skipCookies } from "../elysia/workarounds.ts";
 import { errorResponseFor, ServiceError } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
+import { monotonicNow, secondsUntil } from "../rate-limit/clock.ts";
 import type { Increment } from "../rate-limit/fixed-window.ts";
 import { MAX_PROMPT_REJECTIONS, REJECTION_DELAY_MS } from "../rate-limit/limits.ts";
 import type { Store } from "../rate-limit/store.ts";
@@ -38,7 +39,7 @@ export const createRateLimiters = (quotas: RateLimits, store: Store) =>
     /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
     const check = (counted: Increment, headers: ResponseHeaders): void => {
       const delayMs = delayOf(counted);
-      const retryAfterSeconds = Math.max(0, Math.ceil((counted.resetsAt - Date.now() - delayMs) / 1000));
+      const retryAfterSeconds = secondsUntil(counted.resetsAt - delayMs);
       headers["RateLimit-Limit"] = limit;
       headers["RateLimit-Remaining"] = Math.max(0, limit - counted.count);
       headers["RateLimit-Reset"] = retryAfterSeconds;
@@ -108,7 +109,9 @@ export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia)
         const delayMs = limiter.delayOf(counted);
         if (delayMs > 0) await Bun.sleep(delayMs);
         const { count, resetsAt } = counted;
-        return { count, nextReset: new Date(resetsAt), start: resetsAt - windowMs };
+        // The plugin subtracts the time of the system's clock.
+        const nextReset = Date.now() + resetsAt - monotonicNow();
+        return { count, nextReset: new Date(nextReset), start: nextReset - windowMs };
       },
       decrement() {},
       reset() {},

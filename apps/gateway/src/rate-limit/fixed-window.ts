@@ -4,6 +4,7 @@
  */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { monotonicNow } from "./clock.ts";
 
 /** `name` separates limits with equal `windowMs`. */
 export interface WindowLimit {
@@ -14,7 +15,7 @@ export interface WindowLimit {
 export interface Increment {
   /** Number of requests of the key in the current window, including this request. */
   readonly count: number;
-  /** When the window ends, in milliseconds since the epoch. */
+  /** When the window ends, in milliseconds of `monotonicNow`. */
   readonly resetsAt: number;
   /** Reverts this increment in the store that counted it. Call at most once. Does nothing if the window has ended. Never throws. */
   undo(): void | Promise<void>;
@@ -57,10 +58,10 @@ class CountedRequest implements Increment {
 }
 
 /**
- * @param now milliseconds since the epoch
+ * @param now milliseconds of a clock that is never set back
  * @param maxKeys maximum number of windows of single keys, and of windows of networks of each size
  */
-export function createFixedWindow({ windowMs }: WindowLimit, now = Date.now, maxKeys = 100_000) {
+export function createFixedWindow({ windowMs }: WindowLimit, now = monotonicNow, maxKeys = 100_000) {
   // All windows last equally long, so the insertion order of each map is also the order of expiry.
   const keys = new Map<string, Window>();
   const networks = NETWORK_PARTS.map((parts) => ({ parts, windows: new Map<string, Window>() }));
@@ -113,13 +114,19 @@ function networkOf(key: string, length: number): string {
   return `${address.kind()} ${parts.slice(0, length)}`;
 }
 
-/** Returns the count and the remaining time of the window. A key that lost its expiry in a failover gets a new expiry. */
+/**
+ * Returns the count and the remaining time of the window. A key that lost its expiry in a failover gets a new expiry. If more time
+ * than a whole window remains, the clock of Redis was set back, and a new window starts.
+ */
 export const INCREMENT_SCRIPT = `
 local count = redis.call("INCR", KEYS[1])
 local remaining = redis.call("PTTL", KEYS[1])
 if remaining < 0 then
   redis.call("PEXPIRE", KEYS[1], ARGV[1])
   remaining = tonumber(ARGV[1])
+elseif remaining > tonumber(ARGV[1]) then
+  redis.call("SET", KEYS[1], 1, "PX", ARGV[1])
+  count, remaining = 1, tonumber(ARGV[1])
 end
 return {count, remaining}`;
 

@@ -4,6 +4,7 @@
  */
 import { withTimeout } from "@latchkey/database";
 import { RedisClient } from "bun";
+import { monotonicNow } from "./clock.ts";
 import { createFixedWindow, DECREMENT_SCRIPT, INCREMENT_SCRIPT } from "./fixed-window.ts";
 import type { Store } from "./store.ts";
 import { createTokenBucket, takeCommand } from "./token-bucket.ts";
@@ -16,7 +17,7 @@ export interface RedisStoreOptions {
   readonly startTimeoutMs?: number;
   /** Timeout of a command. After a timeout, the request is counted in memory. @default 150 */
   readonly commandTimeoutMs?: number;
-  /** Milliseconds since the epoch. @default Date.now */
+  /** Milliseconds of a clock that is never set back. @default monotonicNow */
   readonly now?: () => number;
 }
 
@@ -37,7 +38,7 @@ const CHECK: Command = [INCREMENT_SCRIPT, "latchkey:limit:check", 1000];
  * Resolves without a connection after `startTimeoutMs`.
  */
 export async function openRedisStore(options: RedisStoreOptions) {
-  const { url, logger, startTimeoutMs = 1000, commandTimeoutMs = 150, now = Date.now } = options;
+  const { url, logger, startTimeoutMs = 1000, commandTimeoutMs = 150, now = monotonicNow } = options;
   const firstConnection = Promise.withResolvers<void>();
   let client: RedisClient | null = null;
   let retryTimer: Timer | undefined;

@@ -1,4 +1,5 @@
 /** A store counts requests and attempts. Every store has fixed windows and token buckets, and counts each limit separately. */
+import { monotonicNow } from "./clock.ts";
 import { createFixedWindow, type FixedWindow, type WindowLimit } from "./fixed-window.ts";
 import { type BucketLimit, createTokenBucket, type TokenBucket } from "./token-bucket.ts";
 
@@ -7,8 +8,8 @@ export interface Store {
   tokenBucket(limit: BucketLimit): TokenBucket;
 }
 
-/** @param now milliseconds since the epoch */
-export const createMemoryStore = (now = Date.now) =>
+/** @param now milliseconds of a clock that is never set back */
+export const createMemoryStore = (now = monotonicNow) =>
   ({
     fixedWindow: (limit) => createFixedWindow(limit, now),
     tokenBucket: (limit) => createTokenBucket(limit, now),

@@ -5,6 +5,7 @@
  * 100,000 buckets are empty, 1 % of all other buckets are also empty.
  */
 import { hash } from "node:crypto";
+import { monotonicNow } from "./clock.ts";
 
 /** Allows `capacity` attempts, then one more every `refillMs`, up to `capacity`. `name` separates limits with equal numbers. */
 export interface BucketLimit {
@@ -30,8 +31,8 @@ function cellsOf(key: string, cells: number): readonly [number, number] {
   return [bytes.readUInt32BE(0) % cells, bytes.readUInt32BE(4) % cells];
 }
 
-/** @param now milliseconds since the epoch */
-export function createTokenBucket({ capacity, refillMs }: Omit<BucketLimit, "name">, now = Date.now) {
+/** @param now milliseconds of a clock that is never set back */
+export function createTokenBucket({ capacity, refillMs }: Omit<BucketLimit, "name">, now = monotonicNow) {
   /** The time at which each cell is full again. Each attempt adds `refillMs` to this time. */
   const fullAt = new Float64Array(CELLS);
   const timeOf = (cell: number): number => fullAt[cell] ?? 0;
@@ -51,13 +52,17 @@ export function createTokenBucket({ capacity, refillMs }: Omit<BucketLimit, "nam
 
 /**
  * The script of `take`. A page is a Redis string that contains cells as 48-bit times. A page expires when all its cells are full
- * again. All pages together take at most about 20 MB, however many e-mails there are, which leaves memory for the windows.
+ * again. All pages together take at most about 20 MB, however many e-mails there are, which leaves memory for the windows. A time
+ * that no attempt before `now` can have written was written before the clock of Redis was set back, and counts as full.
  */
 const TAKE_SCRIPT = `
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local one, other = "#" .. ARGV[1], "#" .. ARGV[2]
 local cells = redis.call("BITFIELD", KEYS[1], "GET", "u48", one, "GET", "u48", other)
+for index, cell in ipairs(cells) do
+  if cell > now + ARGV[4] then cells[index] = 0 end
+end
 local full_at = math.max(math.min(cells[1], cells[2]), now) + ARGV[3]
 local wait = full_at - now - ARGV[4]
 if wait > 0 then return wait end

@@ -4,7 +4,7 @@ import { startRedisServer } from "@latchkey/testing/redis-server";
 import { freePort } from "@latchkey/testing/server-process";
 import { RedisClient } from "bun";
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from "../../src/rate-limit/redis-store.ts";
-import { redisTest } from "../support/redis.ts";
+import { advanceRedis, redisTest } from "../support/redis.ts";
 
 const limit = { name: "login", windowMs: 60_000 };
 const four = { name: "login", capacity: 4, refillMs: 60_000 };
@@ -165,3 +165,26 @@ test("opening with an unreachable Redis ends after the timeout, warns once and c
   expect(replica.store.isConnected()).toBe(false);
   expect(replica.messages).toEqual([UNREACHABLE]);
 });
+
+redisTest(
+  "after the clock of Redis was set back, no window is longer than its length, and no bucket is empty for longer",
+  async () => {
+    await using replica = await start();
+    const window = replica.store.fixedWindow(limit);
+    const bucket = replica.store.tokenBucket(four);
+    const hour = 60 * 60_000;
+    for (const setBackMs of [hour, 30 * hour]) {
+      expect(await bucket.take("0123abcd")).toBe(0);
+      for (let count = 0; count < 10; count++) await window.increment("a");
+      await advanceRedis(replica.operator, -setBackMs);
+      const { count, resetsAt } = await window.increment("a");
+      expect(count).toBe(1);
+      expect(resetsAt - performance.timeOrigin - performance.now()).toBeLessThanOrEqual(limit.windowMs);
+      expect((await window.increment("a")).count).toBe(2);
+      for (let attempt = 1; attempt <= four.capacity; attempt++)
+        expect(await bucket.take("0123abcd")).toBe(0);
+      expect(await bucket.take("0123abcd")).toBeLessThanOrEqual(four.refillMs);
+      await advanceRedis(replica.operator, four.capacity * four.refillMs);
+    }
+  },
+);

@@ -3,6 +3,7 @@
  * requests cannot exceed the limit. The count is undone unless the value was wrong.
  */
 import { ServiceError } from "../../errors.ts";
+import { secondsUntil } from "../../rate-limit/clock.ts";
 import { WRONG_PASSWORDS } from "../../rate-limit/limits.ts";
 import type { Store } from "../../rate-limit/store.ts";
 
@@ -20,7 +21,7 @@ export function createWrongPasswordLimit(store: Store): WrongPasswordLimit {
     let isWrong = false;
     try {
       if (count > WRONG_PASSWORDS.capacity) {
-        const retryAfterSeconds = Math.max(0, Math.ceil((resetsAt - Date.now()) / 1000));
+        const retryAfterSeconds = secondsUntil(resetsAt);
         throw new ServiceError("TOO_MANY_REQUESTS", { quota: WRONG_PASSWORDS.rejection, retryAfterSeconds });
       }
       isWrong = !(await verify());
