@@ -77,6 +77,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     hasher,
     poolSize: config.database.poolSize,
     droppedLines,
+    isStoreShared: redisStore?.isShared,
   });
 
   const app = createApp({

@@ -39,10 +39,19 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
   readonly poolSize: number;
   /** The number of log lines that were dropped since the start. */
   readonly droppedLines: () => number;
+  /** Whether limits are counted in Redis. @default there is no Redis */
+  readonly isStoreShared?: (() => boolean) | undefined;
 }
 
 /** Starts to collect the process metrics. Metrics of the hasher and the outbox are read at each scrape. */
-export function createMetrics({ hasher, poolSize, droppedLines, users, outbox }: MetricsOptions) {
+export function createMetrics({
+  hasher,
+  poolSize,
+  droppedLines,
+  isStoreShared,
+  users,
+  outbox,
+}: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
   // Registers the default metrics except the useless ones. The event loop delay is measured from one scrape to the next.
@@ -117,6 +126,12 @@ export function createMetrics({ hasher, poolSize, droppedLines, users, outbox }:
     "Number of database calls in progress; those above the pool size wait for a connection.",
     () => inFlight,
   );
+  if (isStoreShared)
+    gauge(
+      "rate_limit_store_shared",
+      "1 while limits are counted in Redis for all replicas; otherwise 0.",
+      () => Number(isStoreShared()),
+    );
   new Counter({
     name: "log_lines_dropped_total",
     help: "Total number of log lines that were dropped because they were not read in time.",

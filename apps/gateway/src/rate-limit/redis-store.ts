@@ -1,11 +1,13 @@
 /**
- * The store in Redis, which all replicas share. While Redis is unreachable, each replica counts in its own memory. The first
+ * The store in Redis, which all replicas share. While Redis cannot be used, each replica counts in its own memory. The first
  * command that fails or times out closes the connection. The store then tries in the background to open a new connection.
  */
+import { CliError, EXIT } from "@latchkey/cli";
 import { withTimeout } from "@latchkey/database";
 import { RedisClient } from "bun";
 import { monotonicNow } from "./clock.ts";
 import { createFixedWindow, DECREMENT_SCRIPT, INCREMENT_SCRIPT } from "./fixed-window.ts";
+import { describeRedisFailure } from "./redis-errors.ts";
 import type { Store } from "./store.ts";
 import { createTokenBucket, takeCommand } from "./token-bucket.ts";
 
@@ -15,6 +17,8 @@ export interface RedisStoreOptions {
   readonly logger: { info(message: string): void; warn(message: string): void };
   /** Maximum time to wait for the first connection. @default 1000 */
   readonly startTimeoutMs?: number;
+  /** How long a connection must last until the limits are reported as shared. @default 10000 */
+  readonly stableMs?: number;
   /** Timeout of a command. After a timeout, the request is counted in memory. @default 150 */
   readonly commandTimeoutMs?: number;
   /** Milliseconds of a clock that is never set back. @default monotonicNow */
@@ -30,19 +34,36 @@ const CONNECT_TIMEOUT_MS = 2000;
 /** Each pause between two attempts to connect is twice as long as the previous pause, up to the maximum. */
 const FIRST_RETRY_DELAY_MS = 50;
 const MAX_RETRY_DELAY_MS = 1000;
-/** Redis can accept PING but reject writes, so an attempt to connect runs the same script as a request. */
-const CHECK: Command = [INCREMENT_SCRIPT, "latchkey:limit:check", 1000];
+const CHECKED_KEYS = 16;
+/**
+ * Redis can accept PING but reject a command, or the keys that another node of a cluster has. So an attempt to connect runs every
+ * script of the limits, and one of them with several keys.
+ */
+const CHECKS: readonly Command[] = [
+  ...Array.from(
+    { length: CHECKED_KEYS },
+    (_, index): Command => [INCREMENT_SCRIPT, `latchkey:limit:check:${index}`, 1000],
+  ),
+  [DECREMENT_SCRIPT, "latchkey:limit:check:0"],
+  takeCommand({ name: "check", capacity: 1, refillMs: 1 }, "0000"),
+];
 
 /**
  * Resolves when requests are counted in Redis, so that replicas that start together share the limits from the first request.
  * Resolves without a connection after `startTimeoutMs`.
+ * @throws {CliError} with exit code 65 if Redis rejects the user, or a command or key of the limits
  */
 export async function openRedisStore(options: RedisStoreOptions) {
   const { url, logger, startTimeoutMs = 1000, commandTimeoutMs = 150, now = monotonicNow } = options;
+  const { stableMs = 10_000 } = options;
   const firstConnection = Promise.withResolvers<void>();
   let client: RedisClient | null = null;
   let retryTimer: Timer | undefined;
+  let stableTimer: Timer | undefined;
+  let isShared = false;
+  /** Failed attempts since the limits were last shared, and the reasons that are logged. */
   let failures = 0;
+  const logged = new Set<string>();
   let isClosed = false;
 
   const connect = async (): Promise<void> => {
@@ -51,32 +72,48 @@ export async function openRedisStore(options: RedisStoreOptions) {
       enableOfflineQueue: false,
       connectionTimeout: CONNECT_TIMEOUT_MS,
     });
-    candidate.onclose = () => disconnect(candidate);
+    candidate.onclose = (error) => disconnect(candidate, error);
     try {
       await inTime(candidate.connect(), CONNECT_TIMEOUT_MS);
-      await inTime(evaluate(candidate, CHECK), CONNECT_TIMEOUT_MS);
-    } catch {
+      const checks = CHECKS.map((command) => evaluate(candidate, command));
+      await inTime(Promise.all(checks), CONNECT_TIMEOUT_MS);
+    } catch (error) {
       candidate.close();
-      retryLater();
+      await retryAfter(error);
       return;
     }
     if (isClosed) return candidate.close();
     client = candidate;
-    failures = 0;
-    logger.info("rate limits are shared through Redis");
+    stableTimer = setTimeout(reportShared, stableMs).unref();
     firstConnection.resolve();
   };
 
-  const disconnect = (lost: RedisClient): void => {
-    if (client !== lost) return;
-    client = null;
-    lost.close();
-    retryLater();
+  const reportShared = (): void => {
+    isShared = true;
+    failures = 0;
+    logged.clear();
+    logger.info("rate limits are shared through Redis");
   };
 
-  const retryLater = (): void => {
+  const disconnect = (lost: RedisClient, error?: unknown): void => {
+    if (client !== lost) return;
+    client = null;
+    isShared = false;
+    clearTimeout(stableTimer);
+    lost.close();
+    void retryAfter(error);
+  };
+
+  /** Logs each reason once until the limits are shared again. */
+  const retryAfter = async (error: unknown): Promise<void> => {
     if (isClosed) return;
-    if (failures === 0) logger.warn("Redis is unreachable: rate limits are counted in this process");
+    const { reason, isRejection } = await describeRedisFailure(error, url);
+    if (isClosed) return;
+    if (isRejection) firstConnection.reject(rejectedBy(reason));
+    const verb = isRejection ? "rejects rate limits" : "is unreachable";
+    if (!logged.has(reason))
+      logger.warn(`Redis ${verb} (${reason}): rate limits are counted in this process`);
+    logged.add(reason);
     const delayMs = Math.min(FIRST_RETRY_DELAY_MS * 2 ** failures, MAX_RETRY_DELAY_MS);
     retryTimer = setTimeout(() => void connect(), delayMs);
     failures += 1;
@@ -92,20 +129,26 @@ export async function openRedisStore(options: RedisStoreOptions) {
     if (!connected) return inMemory();
     return inTime(evaluate(connected, command), commandTimeoutMs)
       .then((reply) => parse(...reply))
-      .catch(() => {
-        disconnect(connected);
+      .catch((error) => {
+        disconnect(connected, error);
         return inMemory();
       });
   };
 
   const close = async (): Promise<void> => {
     isClosed = true;
+    clearTimeout(stableTimer);
     clearTimeout(retryTimer);
     if (client) disconnect(client);
   };
 
   void connect();
-  await inTime(firstConnection.promise, startTimeoutMs).catch(ignore);
+  await inTime(firstConnection.promise, startTimeoutMs).catch((error) => {
+    if (!(error instanceof CliError)) return;
+    isClosed = true;
+    clearTimeout(retryTimer);
+    throw error;
+  });
   return {
     fixedWindow(limit) {
       const fallback = createFixedWindow(limit, now);
@@ -128,12 +171,17 @@ export async function openRedisStore(options: RedisStoreOptions) {
     },
     /** Whether requests are counted in Redis at the moment. */
     isConnected: () => client !== null,
+    /** Whether requests have been counted in Redis for `stableMs`. */
+    isShared: () => isShared,
     close,
     [Symbol.asyncDispose]: close,
   } satisfies Store & Record<PropertyKey, unknown>;
 }
 
 const ignore = (): void => {};
+
+const rejectedBy = (reason: string): CliError =>
+  new CliError(`REDIS_URL: Redis rejects what rate limits need: ${reason}`, EXIT.dataError);
 
 const inTime = <Value>(work: Promise<Value>, timeoutMs: number): Promise<Value> =>
   withTimeout(work, timeoutMs, () => new Error("Redis did not respond in time"));

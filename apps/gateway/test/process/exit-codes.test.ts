@@ -7,9 +7,11 @@ import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { startRedisServer } from "@latchkey/testing/redis-server";
 import { ROOT } from "@latchkey/testing/repository";
 import { startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
+import { redisTest } from "../support/redis.ts";
 import { startInFolder } from "../support/service-process.ts";
 
 async function exitOf(env: Readonly<Record<string, string>>) {
@@ -97,6 +99,17 @@ test("on PostgreSQL the exit code is 65 for an unusable schema and 69 for a wron
 
   await server.kill();
   expect((await exitWith(url)).code).toBe(69);
+});
+
+redisTest("the exit code is 65 if Redis rejects a command of the limits, with the reason", async () => {
+  const user = ["--user", "limited", "on", ">pw", "~*", "+@read", "+@write", "+@scripting", "+@connection"];
+  await using redis = await startRedisServer(undefined, { args: user });
+  await using folder = await openFolder();
+  const REDIS_URL = redis.url.replace("//", "//limited:pw@");
+  expect(await exitOf({ DATABASE_URL: folder.databaseUrl, REDIS_URL })).toEqual({
+    code: 65,
+    lines: [expect.stringMatching(/^REDIS_URL: Redis rejects what rate limits need: (ERR|NOPERM) /)],
+  });
 });
 
 test("the exit code is 71 if HOST is not an address of this machine, or PORT or METRICS_PORT is in use, without affecting the process that uses it", async () => {

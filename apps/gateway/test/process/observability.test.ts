@@ -32,7 +32,7 @@ const TARGET_LABELS = ["job", "instance"];
 
 /** The metrics of a service after a few requests. */
 async function exposed(): Promise<Exposition> {
-  await using service = await startInFolder({ METRICS_PORT: "0" });
+  await using service = await startInFolder({ METRICS_PORT: "0", REDIS_URL: "redis://127.0.0.1:1" });
   const ready = await service.line("ready");
   await post(`${ready.url}/auth/login`, { email: "nobody@example.org", password: "x" });
   await fetch(`${ready.url}/healthz`);
@@ -41,7 +41,9 @@ async function exposed(): Promise<Exposition> {
 const exposition = await exposed();
 
 /** The metrics that the service defines. */
-const ours = [...exposition.families.keys()].filter((name) => /^(http|hash|database|mail|log)_/.test(name));
+const ours = [...exposition.families.keys()].filter((name) =>
+  /^(http|hash|database|mail|log|rate_limit)_/.test(name),
+);
 /** The labels of each metric. */
 const labelsOf = new Map<string, Set<string>>([["up", new Set()]]);
 for (const { name, labels } of exposition.samples) {
@@ -113,7 +115,9 @@ describe("dashboard", () => {
 describe("runbook", () => {
   test("mentions only metrics that exist", async () => {
     const words = [
-      ...runbook.matchAll(/`((?:http_request|hash|database|mail|log_lines|process|nodejs)_[a-z0-9_]+)/g),
+      ...runbook.matchAll(
+        /`((?:http_request|hash|database|mail|log_lines|rate_limit|process|nodejs)_[a-z0-9_]+)/g,
+      ),
     ];
     const names = new Set(words.map(([, name = ""]) => name));
     const known = (name: string) => labelsOf.has(name) || exposition.families.has(name);

@@ -1,5 +1,7 @@
 /** The store in a real Redis: shared by replicas, replaced by their own memory while Redis is unreachable. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { freePort } from "@latchkey/testing/server-process";
 import { RedisClient } from "bun";
@@ -8,8 +10,12 @@ import { advanceRedis, redisTest } from "../support/redis.ts";
 
 const limit = { name: "login", windowMs: 60_000 };
 const four = { name: "login", capacity: 4, refillMs: 60_000 };
+/** Instead of ten seconds. */
+const STABLE_MS = 300;
 const SHARED = "rate limits are shared through Redis";
-const UNREACHABLE = "Redis is unreachable: rate limits are counted in this process";
+const UNREACHABLE = "Redis is unreachable (ECONNREFUSED): rate limits are counted in this process";
+const TIMEOUT =
+  "Redis is unreachable (Redis did not respond in time): rate limits are counted in this process";
 
 /** Resolves when `store` is connected. Each iteration is a round trip, so the loop never spins. */
 async function untilConnected(store: RedisStore): Promise<void> {
@@ -23,17 +29,25 @@ async function untilConnected(store: RedisStore): Promise<void> {
 async function startReplica(url: string, options: Partial<RedisStoreOptions> = {}) {
   const messages: string[] = [];
   const write = (message: string) => messages.push(message);
-  const store = await openRedisStore({ url, logger: { info: write, warn: write }, ...options });
-  return { store, messages, [Symbol.asyncDispose]: store.close };
+  const store = await openRedisStore({
+    url,
+    logger: { info: write, warn: write },
+    stableMs: STABLE_MS,
+    ...options,
+  });
+  const untilShared = async () => {
+    while (!store.isShared()) await Bun.sleep(10);
+  };
+  return { store, messages, untilShared, [Symbol.asyncDispose]: store.close };
 }
 
 /** A Redis server with a replica of the service, and an operator's client. */
 async function start(options?: Partial<RedisStoreOptions>) {
   const stack = new AsyncDisposableStack();
   const redis = stack.use(await startRedisServer());
-  const { store, messages } = stack.use(await startReplica(redis.url, options));
+  const { store, messages, untilShared } = stack.use(await startReplica(redis.url, options));
   const operator = stack.adopt(new RedisClient(redis.url), (client) => client.close());
-  return { redis, store, messages, operator, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { redis, store, messages, untilShared, operator, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 redisTest("replicas share buckets, and a page of them exists until they are full again", async () => {
@@ -89,6 +103,7 @@ redisTest("opening waits for a Redis that starts within the timeout", async () =
   await redis.start();
   await using replica = await opening;
   expect(replica.store.isConnected()).toBe(true);
+  await replica.untilShared();
   expect(replica.messages.at(-1)).toBe(SHARED);
 });
 
@@ -96,7 +111,8 @@ redisTest(
   "when Redis is killed, the replica counts in memory at once, warns once, and reconnects later; an increment is taken back where it was counted",
   async () => {
     await using replica = await start();
-    const { redis, store, messages } = replica;
+    const { redis, store, messages, untilShared } = replica;
+    await untilShared();
     const window = store.fixedWindow(limit);
     const bucket = store.tokenBucket(four);
     const increment = async () => (await window.increment("a")).count;
@@ -109,13 +125,15 @@ redisTest(
     const inRedis = await countAll();
     await redis.kill();
     const inMemory = await countAll();
-    expect(store.isConnected()).toBe(false);
+    expect([store.isConnected(), store.isShared()]).toEqual([false, false]);
+    while (messages.length < 2) await Bun.sleep(5);
     expect(messages).toEqual([SHARED, UNREACHABLE]);
     await inRedis.undo();
     expect(await increment()).toBe(5);
     await redis.start();
     await untilConnected(store);
     expect(await increment()).toBe(1);
+    await untilShared();
     expect(messages).toEqual([SHARED, UNREACHABLE, SHARED]);
     await inMemory.undo();
     expect(await increment()).toBe(2);
@@ -125,6 +143,7 @@ redisTest(
 redisTest("a stall of this process that is longer than the timeout is not an outage of Redis", async () => {
   await using replica = await start();
   const window = replica.store.fixedWindow(limit);
+  await replica.untilShared();
   await window.increment("a");
   for (const count of [2, 3]) {
     const increment = window.increment("a");
@@ -139,6 +158,7 @@ redisTest(
   async () => {
     await using replica = await start();
     const window = replica.store.fixedWindow(limit);
+    await replica.untilShared();
     {
       using _frozen = replica.redis.freeze();
       // Ticks instead of milliseconds, because a busy machine delays both.
@@ -150,8 +170,9 @@ redisTest(
       expect(window.increment("a")).not.toBeInstanceOf(Promise);
       expect(replica.store.isConnected()).toBe(false);
     }
-    await untilConnected(replica.store);
-    expect(replica.messages).toEqual([SHARED, UNREACHABLE, SHARED]);
+    await replica.untilShared();
+    expect(replica.messages[1]).toBe(TIMEOUT);
+    expect(replica.messages.at(-1)).toBe(SHARED);
   },
 );
 
@@ -186,5 +207,76 @@ redisTest(
       expect(await bucket.take("0123abcd")).toBeLessThanOrEqual(four.refillMs);
       await advanceRedis(replica.operator, four.capacity * four.refillMs);
     }
+  },
+);
+
+redisTest.each([
+  [
+    "a user without TIME",
+    ["--user", "limited", "on", ">pw", "~*", "+@read", "+@write", "+@scripting", "+@connection"],
+    "limited:pw@",
+    /^ERR The user executing the script can't run this command|^NOPERM /,
+  ],
+  [
+    "a user without EVAL",
+    ["--user", "limited", "on", ">pw", "~*", "+@connection"],
+    "limited:pw@",
+    /^NOPERM .*'eval'/,
+  ],
+  [
+    "a user without access to its keys",
+    ["--user", "limited", "on", ">pw", "~other:*", "+@all"],
+    "limited:pw@",
+    /^NOPERM .* keys/,
+  ],
+  ["a wrong password", ["--user", "limited", "on", ">pw", "~*", "+@all"], "limited:hunter2@", /^WRONGPASS /],
+  ["no password", ["--requirepass", "pw"], "", /^NOAUTH /],
+  [
+    "a node of a cluster",
+    ["--cluster-enabled", "yes", "--cluster-config-file", ""],
+    "",
+    /^CLUSTERDOWN |^MOVED /,
+  ],
+] as const)(
+  "opening with %s fails with the error of Redis and exit code 65",
+  async (_name, args, login, reason) => {
+    await using folder = await openFolder();
+    const options = args.map((arg) => (arg === "" ? join(folder.path, "nodes.conf") : arg));
+    await using redis = await startRedisServer(undefined, { args: options });
+    const opening = openRedisStore({
+      url: redis.url.replace("//", `//${login}`),
+      logger: { info() {}, warn() {} },
+      startTimeoutMs: 30_000,
+    });
+    const error = await opening.then(
+      () => null,
+      (reason) => reason,
+    );
+    expect(error).toMatchObject({ exitCode: 65 });
+    expect(error.message.replace("REDIS_URL: Redis rejects what rate limits need: ", "")).toMatch(reason);
+    expect(error.message).not.toContain("hunter2");
+  },
+);
+
+redisTest(
+  "a permission that is removed later is logged once with its reason, while every request is counted in memory",
+  async () => {
+    await using replica = await start();
+    const { store, operator, messages } = replica;
+    const window = store.fixedWindow(limit);
+    await replica.untilShared();
+    await operator.send("ACL", ["SETUSER", "default", "-incr"]);
+    for (let count = 1; count <= 50; count++) {
+      expect((await window.increment(`a${count}`)).count).toBe(1);
+      await Bun.sleep(5);
+    }
+    expect(messages).toEqual([
+      SHARED,
+      expect.stringMatching(/^Redis rejects rate limits \((ERR|NOPERM) .*\): rate limits are counted/),
+    ]);
+    expect(store.isShared()).toBe(false);
+    await operator.send("ACL", ["SETUSER", "default", "+incr"]);
+    await replica.untilShared();
+    expect(messages.at(-1)).toBe(SHARED);
   },
 );
