@@ -10,7 +10,6 @@ import { createClient } from "@libsql/client/sqlite3";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
 import type { RepositoryClient } from "../repository-client.ts";
 import { connect, createOrm } from "./connection.ts";
-import { isLockConflict, toDomainError } from "./errors.ts";
 import { watchFile } from "./file-identity.ts";
 import { openReader, type Reader } from "./reader.ts";
 import { createRetry } from "./retry.ts";
@@ -94,8 +93,6 @@ function openWriter(path: string, expectSameFile: () => void) {
     if (!database.open) return;
     try {
       checkpoint();
-    } catch (error) {
-      if (!isLockConflict(error)) throw toDomainError(error);
     } finally {
       disconnect();
     }

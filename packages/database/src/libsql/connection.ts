@@ -3,6 +3,7 @@ import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import Database from "libsql";
 import type { Orm } from "../repository-client.ts";
+import { isLockConflict, toDomainError } from "./errors.ts";
 
 type Statement = ReturnType<Database.Database["prepare"]>;
 
@@ -41,7 +42,12 @@ export function connect(path: string, timeoutMs = 0): Connection {
       return statement;
     },
     checkpoint: () => {
-      if (!database.inTransaction) database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
+      if (database.inTransaction) return;
+      try {
+        database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
+      } catch (error) {
+        if (!isLockConflict(error)) throw toDomainError(error);
+      }
     },
     close: () => {
       statements.clear();
