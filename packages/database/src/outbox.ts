@@ -26,6 +26,8 @@ export interface MailPolicy {
   readonly digestMailbox: (recipient: Recipient) => string;
   /** A mail is sent if all budgets of its `kind` allow the mail. All processes lock the budgets in the order of this array. */
   readonly budgets: readonly MailBudget[];
+  /** Claims only mails without an attempt, the newest first. @default false */
+  readonly isNew?: boolean;
 }
 
 /** A mail that this process has claimed. `attempts` includes the current attempt. */
@@ -51,17 +53,23 @@ export function createOutboxRepository(
   { orm, prepare, run, transact }: RepositoryClient,
   { outbox, users, now, later, skipLocked, lockText }: Tables,
 ) {
-  /** Selects the id of the mail that is due first. The indexes of `nextAttemptAt` and `dueAt` find one candidate each. */
-  const next = (lock: SQL) => {
+  /**
+   * Selects the id of the mail that is due first. Of the mails without an attempt, selects the newest. The indexes of
+   * `nextAttemptAt` and `dueAt` find one candidate each.
+   */
+  const next = (lock: SQL, isNew: boolean) => {
+    const direction = isNew ? sql`desc` : sql`asc`;
     const [queue, newerQueue] = [outbox.nextAttemptAt, outbox.dueAt].map((time) => {
       // A new mail is due immediately, but PostgreSQL can round its time up to the next millisecond.
-      const isDue = lte(time, later(0.001));
-      const first = sql`select ${outbox.id}, ${time} as time from ${outbox} where ${isDue} order by ${time} limit 1 ${lock}`;
+      const isDue = and(lte(time, later(0.001)), isNew ? eq(outbox.attempts, 0) : undefined);
+      const first = sql`select ${outbox.id}, ${time} as time from ${outbox} where ${isDue} order by ${time} ${direction} limit 1 ${lock}`;
       return sql`select * from (${first}) as first`;
     });
-    return sql`select id from (${queue} union all ${newerQueue}) as queues order by time limit 1`;
+    return sql`select id from (${queue} union all ${newerQueue}) as queues order by time ${direction} limit 1`;
   };
-  const due = prepare(orm.select({ id: sql`id` }).from(sql`(${next(sql``)}) as due`));
+  const [due, dueNew] = [false, true].map((isNew) =>
+    prepare(orm.select({ id: sql`id` }).from(sql`(${next(sql``, isNew)}) as due`)),
+  );
   /** Values that make the mail wait this many seconds from now. A column that is null stays null. */
   const waitFor = (seconds: number) => ({
     nextAttemptAt: sql`case when ${outbox.nextAttemptAt} is not null then ${later(seconds)} end`,
@@ -108,10 +116,13 @@ export function createOutboxRepository(
     return true;
   };
 
-  const claim = async (transaction: Orm, { digestMailbox, budgets }: MailPolicy): Promise<Mail | null> => {
+  const claim = async (
+    transaction: Orm,
+    { digestMailbox, budgets, isNew = false }: MailPolicy,
+  ): Promise<Mail | null> => {
     const attempt = { attempts: sql`${outbox.attempts} + 1`, attemptedAt: now, ...waitFor(LEASE_SECONDS) };
     const query = transaction.update(outbox).set(attempt);
-    const [mail] = await query.where(eq(outbox.id, sql`(${next(skipLocked)})`)).returning();
+    const [mail] = await query.where(eq(outbox.id, sql`(${next(skipLocked, isNew)})`)).returning();
     if (!mail) return null;
     const { recipient: email, isRecipientVerified, ...row } = mail;
     const found = (condition: SQL) => transaction.select().from(users).where(condition);
@@ -142,7 +153,8 @@ export function createOutboxRepository(
      */
     claim: async (policy: MailPolicy) => {
       // Without this query, each process would lock the embedded database every second.
-      if ((await due({})).length === 0) return null;
+      const candidates = await (policy.isNew ? dueNew : due)?.({});
+      if (candidates?.length === 0) return null;
       return transact((transaction) => claim(transaction, policy));
     },
     /**

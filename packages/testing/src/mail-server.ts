@@ -20,8 +20,8 @@ interface MailServerOptions {
   readonly certificate?: ServerCertificate;
   /** @default a free one */
   readonly port?: number;
-  /** What happens after DATA: the reply code, or `close`, or `hang`. @default 250 */
-  readonly answer?: () => number | "close" | "hang";
+  /** What happens after DATA to the first recipient: the reply code, or `close`, or `hang`. @default 250 */
+  readonly answer?: (recipient: string) => number | "close" | "hang";
 }
 
 export async function startMailServer({ certificate, port = 0, answer = () => 250 }: MailServerOptions = {}) {
@@ -37,7 +37,7 @@ export async function startMailServer({ certificate, port = 0, answer = () => 25
       else callback(new Error("Invalid login"));
     },
     onData(stream, session, callback) {
-      const code = answer();
+      const code = answer(session.envelope.rcptTo[0]?.address ?? "");
       if (code === "close") for (const socket of sockets) socket.destroy();
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));

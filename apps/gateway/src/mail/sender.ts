@@ -34,6 +34,11 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens">
 /** The number of mails that are sent at the same time. */
 const CONCURRENCY = 4;
 /**
+ * So many of them are first attempts, the newest first. Otherwise, mails to recipients for which the mail server does not respond
+ * would delay all other mails.
+ */
+const RESERVED = 1;
+/**
  * Time between two reads of the outbox. Requests never cause a read: the work of sending a mail would delay responses, and so
  * reveal whether the e-mail is registered.
  */
@@ -89,9 +94,9 @@ export function startMailSender(options: MailSenderOptions) {
   const digestMailbox = ({ email, emailVerified }: Recipient): string =>
     digests.email(mailboxOf(email, emailVerified));
 
-  const run = async (): Promise<void> => {
+  const run = async (isNew: boolean): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const mail = await outbox.claim({ digestMailbox, budgets: Object.values(MAIL_BUDGETS) });
+      const mail = await outbox.claim({ digestMailbox, budgets: Object.values(MAIL_BUDGETS), isNew });
       isDatabaseFailing = false;
       if (!mail) return;
       await process(mail);
@@ -109,7 +114,7 @@ export function startMailSender(options: MailSenderOptions) {
     }
   };
 
-  const loops = Array.from({ length: CONCURRENCY }, () => poll(run, POLL_MS));
+  const loops = Array.from({ length: CONCURRENCY }, (_, index) => poll(() => run(index < RESERVED), POLL_MS));
   loops.push(poll(outbox.deleteOld, CLEANING_MS));
 
   return {

@@ -212,6 +212,28 @@ describe.concurrent("the sender", () => {
     expect(await service.sql(digests)).toHaveLength(1);
   });
 
+  test("24 recipients for whom the server does not respond delay a mail to another one by one timeout at most", async () => {
+    let hanging = 0;
+    await using server = await startMailServer({
+      answer: (recipient) => {
+        if (!recipient.endsWith("@hangs.example")) return 250;
+        hanging += 1;
+        return "hang";
+      },
+    });
+    await using service = await startService();
+    for (let index = 0; index < 24; index++) await service.register({ email: `${index}@hangs.example` });
+    // Not disposed: closing waits for the mails that are being sent.
+    const sender = await startSender(service, smtp(server));
+    while (hanging < 4) await Bun.sleep(10);
+    const startedAt = performance.now();
+    await service.register({ email: "ada@example.org" });
+    while (server.received.length === 0) await Bun.sleep(10);
+    expect(performance.now() - startedAt).toBeLessThan(25_000);
+    expect(server.received[0]?.recipients).toEqual(["ada@example.org"]);
+    await Promise.all([server[Symbol.asyncDispose](), sender.close()]);
+  }, 60_000);
+
   test("waits for the mail in progress when it is closed, and starts no other", async () => {
     const release = Promise.withResolvers<void>();
     let started = 0;

@@ -231,6 +231,21 @@ export function outboxConformance(test: Test): void {
     expect(await query("select id from outbox where next_attempt_at is not null")).toEqual([]);
   });
 
+  test("of the mails without an attempt, the newest can be claimed; other mails are not", async (testDatabase) => {
+    const { outbox, query } = testDatabase;
+    const claimNew = () => outbox.claim({ digestMailbox, budgets, isNew: true });
+    await outbox.request("reset", ada.email);
+    await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z'");
+    await outbox.request("verification", bob.email);
+    for (const kind of ["verification", "reset"]) {
+      const mail = await claimNew();
+      expect(mail).toMatchObject({ kind, attempts: 1 });
+      await outbox.postpone(mail ?? { id: 0, attempts: 0 }, -1);
+    }
+    expect(await claimNew()).toBeNull();
+    expect(await claim(testDatabase)).toMatchObject({ attempts: 2 });
+  });
+
   test("an earlier release neither claims nor deletes mails whose kind or recipient it does not know", async (testDatabase) => {
     const { users, outbox, query } = testDatabase;
     const { id } = await users.create(ada);
