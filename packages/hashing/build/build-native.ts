@@ -13,6 +13,7 @@ import {
   reasonFile,
   SOURCE_DIRECTORY,
 } from "../src/kernel/addon-file.ts";
+import { isDamaged } from "../src/kernel/check-kernels.ts";
 import { type Compiler, type Environment, findCompiler } from "./compiler.ts";
 
 export interface BuildOptions {
@@ -26,14 +27,14 @@ export interface BuildOptions {
 
 type Settings = Required<BuildOptions>;
 export type BuildResult =
-  /** `found`: the file already existed. */
+  /** `found`: the file already existed and is not damaged. */
   | { readonly status: "built" | "found"; readonly path: string }
   | { readonly status: "failed"; readonly reason: string; readonly output: string };
 
 const COMPILE_FLAGS = ["-O3", "-std=c11", "-pthread", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"];
 const LINK_FLAGS = process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"];
 
-/** Builds the addon unless its file already exists. If this machine cannot build the addon, the result contains the reason. */
+/** Builds the addon unless its file already exists and can be used. If this machine cannot build the addon, the result contains the reason. */
 export async function buildNative(options: BuildOptions): Promise<BuildResult> {
   const { directory = BUILD_DIRECTORY } = options;
   try {
@@ -61,7 +62,7 @@ async function build(settings: Settings): Promise<BuildResult> {
     return "path" in newest ? { status: "found", path: newest.path } : fail(compiler.reason);
   const hash = createHash("sha256").update(JSON.stringify([compiler.identity, COMPILE_FLAGS, defines]));
   const path = join(directory, `${addonFilePrefix()}-${hash.digest("hex").slice(0, 8)}.node`);
-  if (fs.existsSync(path)) {
+  if (fs.existsSync(path) && !isDamaged(path)) {
     // The service loads the newest file: make the requested file the newest. If it already is, its time stays unchanged,
     // because only the file's owner can set the time.
     if (!("path" in newest && newest.path === path)) fs.utimesSync(path, new Date(), new Date());

@@ -55,6 +55,8 @@ export interface HasherStats extends PoolStats {
   readonly kernel: string;
   /** Why "auto" uses the portable kernel, or which kernels failed their known-answer test; null if neither applies. */
   readonly fallbackReason: string | null;
+  /** Whether "auto" uses the portable kernel although native kernels exist for this processor. */
+  readonly isNativeMissing: boolean;
 }
 
 /** Every derivation can reject with HasherClosed, QueueFull, WorkerCrashed or an AbortError. */
@@ -89,7 +91,7 @@ export function createHasher(options: HasherOptions = {}): Hasher {
   if (queueLimit !== undefined) checkInteger("queueLimit", queueLimit, { min: 0, max: 1_000_000 });
   checkInteger("queueSeconds", queueSeconds, { min: 1, max: 3600 });
   checkInteger("nice", nice, { min: 0, max: 19 });
-  const { name, lanes, choice, fallbackReason } = chooseKernel(options.kernel ?? "auto");
+  const { name, lanes, choice, fallbackReason, isNativeMissing } = chooseKernel(options.kernel ?? "auto");
   const pool = new Pool({
     workers,
     lanes,
@@ -135,7 +137,7 @@ export function createHasher(options: HasherOptions = {}): Hasher {
 
     stats() {
       const stats = pool.stats();
-      return { ...stats, kernel: stats.kernel ?? name, fallbackReason };
+      return { ...stats, kernel: stats.kernel ?? name, fallbackReason, isNativeMissing };
     },
     ready: () => pool.ready(),
     close: () => pool.close(),

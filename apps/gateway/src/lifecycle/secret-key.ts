@@ -50,8 +50,8 @@ const unusable = (path: string, reason: string): CliError =>
 function create(folder: string, path: string): void {
   const draft = join(folder, `.secret-key-${crypto.randomUUID()}`);
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(64))).toString("base64url");
-  writeFileSync(draft, key, { mode: 0o600, flag: "wx" });
   try {
+    writeFileSync(draft, key, { mode: 0o600, flag: "wx" });
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import type { SecretAlgorithm } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
+import { canReplaceHosts } from "@latchkey/testing/process-1";
+import { runProcess } from "@latchkey/testing/run-process";
 import { startProcess } from "@latchkey/testing/service-process";
 import { openSecretKey } from "../../src/lifecycle/secret-key.ts";
 
@@ -75,6 +77,19 @@ test.each([
   await create(path);
   const message = `AUTH_SECRET_KEY: is not set, and no key can be stored in ${path} (${reason})`;
   expect(() => open(folder.path)).toThrow(expect.objectContaining({ message, exitCode: 78 }));
+});
+
+const canMount = canReplaceHosts || Boolean(process.env.CI);
+test.skipIf(!canMount)("on a full disk, no part of a key is left", async () => {
+  await using folder = await openFolder();
+  const entry = join(import.meta.dir, "../support/secret-key-process.ts");
+  const script = `mount -t tmpfs -o size=4k tmpfs "$0" && head -c 4096 /dev/zero > "$0/other"
+    echo "$0" | "$1" "$2" >/dev/null; ls -A "$0"`;
+  const command = ["unshare", "--mount", "sh", "-c", script, folder.path, process.execPath, entry];
+  const { stdout, stderr } = await runProcess(command);
+  expect(stderr).toContain("no key can be stored in");
+  expect(stderr).toContain("(ENOSPC)");
+  expect(stdout).toBe("other\n");
 });
 
 test("five processes that start together use one key, and leave no other file behind", async () => {

@@ -1,11 +1,13 @@
 /** The process from its start to its `ready` line. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
 import { startProcess } from "@latchkey/testing/service-process";
 import { holdSqliteLock } from "@latchkey/testing/sqlite";
 import { VERSION } from "../../src/version.ts";
+import { scrape } from "../support/exposition.ts";
 
 test("the ready line is the only line, describes the service, and its URLs work", async () => {
   await using folder = await openFolder();
@@ -86,4 +88,20 @@ test("the port is closed until migrations are done", async () => {
   await lock[Symbol.asyncDispose]();
   await service.ready();
   expect((await request("/todos"))?.status).toBe(200);
+});
+
+test("without the native kernels of this processor, the start logs a warning with the reason, and a metric shows it", async () => {
+  await using folder = await openFolder();
+  const preload = `--preload=${join(import.meta.dir, "../support/without-addon.ts")}`;
+  const env = { DATABASE_URL: folder.databaseUrl, METRICS_PORT: "0", BUN_OPTIONS: preload };
+  await using service = startProcess(env);
+  const metrics = await scrape(await service.line("ready"));
+  expect(service.lines).toContainEqual(
+    expect.objectContaining({
+      level: "warn",
+      msg: expect.stringContaining("bun run build:native"),
+      kernel_fallback: expect.stringContaining("not built"),
+    }),
+  );
+  expect(metrics.value("hash_kernel_info", { kernel: "portable", fallback: "1" })).toBe(1);
 });

@@ -86,10 +86,7 @@ encryptedRedisTest("rediss:// works with a CA in NODE_EXTRA_CA_CERTS, and refuse
   const env = { DATABASE_URL: folder.databaseUrl, REDIS_URL: redis.url };
   for (const [certificate, message] of [
     [trusted, "rate limits are shared through Redis"],
-    [
-      other,
-      "Redis is unreachable (SELF_SIGNED_CERT_IN_CHAIN): rate limits are counted in this process",
-    ],
+    [other, "Redis is unreachable (SELF_SIGNED_CERT_IN_CHAIN): rate limits are counted in this process"],
   ] as const) {
     await using service = startProcess({ ...env, NODE_EXTRA_CA_CERTS: certificate.caFile });
     expect(await service.line(message)).toBeDefined();

@@ -37,6 +37,12 @@ export function checkNativeKernels(directory: string = BUILD_DIRECTORY): NativeS
   return status;
 }
 
+/** Whether the addon cannot be loaded, or every kernel that this processor supports fails its known-answer test. */
+export function isDamaged(path: string): boolean {
+  const { reason, variants, unavailable } = checkAddon(path);
+  return reason !== null || (variants.length === 0 && unavailable.some(({ status }) => status === "failed"));
+}
+
 function withoutAddon(reason: string): NativeStatus {
   return { path: "", variants: [], unavailable: [], reason };
 }

@@ -5,6 +5,8 @@ import { checkNativeKernels, type UnavailableKernel } from "./check-kernels.ts";
 import type { KernelChoice } from "./kernel.ts";
 
 const PORTABLE = "portable";
+/** The processors that `native/sources.txt` names. */
+const PROCESSORS_WITH_KERNELS: ReadonlySet<string> = new Set(["x64", "arm64"]);
 
 interface ChosenKernel {
   /** The kernel that is reported until a worker has measured which kernel is fastest. */
@@ -13,6 +15,8 @@ interface ChosenKernel {
   readonly lanes: number;
   /** Why "auto" chose the portable kernel, or which kernels failed their known-answer test; null if neither applies. */
   readonly fallbackReason: string | null;
+  /** Whether "auto" chose the portable kernel although native kernels exist for this processor. */
+  readonly isNativeMissing: boolean;
   readonly choice: KernelChoice;
 }
 
@@ -43,16 +47,21 @@ export function chooseKernel(name: string, directory: string = BUILD_DIRECTORY):
       name: widest.family,
       lanes: widest.width,
       fallbackReason: failed.length > 0 ? describe(failed) : null,
+      isNativeMissing: false,
       choice: { kind: "native", path: status.path, variants },
     };
   }
-  if (name === "auto") return choosePortable(status.reason ?? describe(unavailable));
+  if (name === "auto") {
+    const isMissing = status.reason !== null || unavailable.some((kernel) => kernel.status === "failed");
+    const isNativeMissing = isMissing && PROCESSORS_WITH_KERNELS.has(process.arch);
+    return { ...choosePortable(status.reason ?? describe(unavailable)), isNativeMissing };
+  }
   const reason = status.reason ?? unavailable[0]?.reason ?? `not a kernel for ${process.arch}`;
   throw new HashKernelUnavailable(name, reason);
 }
 
 function choosePortable(fallbackReason: string | null): ChosenKernel {
-  return { name: PORTABLE, lanes: 1, fallbackReason, choice: { kind: "portable" } };
+  return { name: PORTABLE, lanes: 1, fallbackReason, isNativeMissing: false, choice: { kind: "portable" } };
 }
 
 function describe(unavailable: readonly UnavailableKernel[]): string {

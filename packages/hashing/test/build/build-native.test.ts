@@ -1,6 +1,6 @@
 /** Compiling the native addon, with and without a usable compiler. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, realpathSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { runProcess } from "@latchkey/testing/run-process";
@@ -71,6 +71,33 @@ testWithCompiler(
     }
   },
 );
+
+testWithCompiler("a damaged addon is built again", async () => {
+  await using directory = await openFolder();
+  const built = await buildNative({ environment: process.env, directory: directory.path });
+  if (!("path" in built)) throw new Error(built.reason);
+  for (const damage of [
+    (path: string) => truncateSync(path, 4096),
+    (path: string) => writeFileSync(path, "not an addon"),
+  ]) {
+    damage(built.path);
+    expect(await buildNative({ environment: process.env, directory: directory.path })).toEqual({
+      ...built,
+      status: "built",
+    });
+    expect((await runBuild(directory.path, process.env)).stdout).toBe("");
+  }
+  expect(checkNativeKernels(directory.path)).toMatchObject({ reason: null });
+});
+
+test("without native kernels, the portable kernel is used, and they are reported as missing", async () => {
+  await using directory = await openFolder();
+  expect(chooseKernel("auto", directory.path)).toMatchObject({
+    name: "portable",
+    isNativeMissing: ["x64", "arm64"].includes(process.arch),
+  });
+  expect(chooseKernel("portable", directory.path).isNativeMissing).toBe(false);
+});
 
 test("without a compiler the build succeeds and stores the reason for the service", async () => {
   await using directory = await openFolder();
