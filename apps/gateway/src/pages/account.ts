@@ -41,88 +41,89 @@ const check = (name: string, label: string, attributes = ""): string =>
 /** Tells a password manager to which login the password belongs. */
 const HIDDEN_USERNAME = `<input class="username" type="email" autocomplete="username" aria-label="E-mail" readonly hidden>`;
 
-function sectionsOf(rules: PageRules): Section[] {
-  const { hasPasskeys, changesEmail } = rules;
-  return [
-    {
-      id: "username",
-      title: "Username",
-      hasValue: true,
-      effect: "This ends nothing: all logins continue.",
-      content: form(
-        `id="username-form"`,
-        field({ name: "username", id: "new-username", label: "New username", autocomplete: "off" }),
-        "Change username",
-      ),
-    },
-    {
-      id: "password",
-      title: "Password",
-      effect: `This ends all other logins, but not this one.${hasPasskeys ? " Your passkeys stay, unless you remove them, too." : ""}`,
-      content: form(
-        `id="password-form"`,
-        [
-          HIDDEN_USERNAME,
-          currentPasswordField("password-current", rules),
-          newPasswordField(rules),
-          ...(hasPasskeys ? [check("remove_passkeys", "Remove all my passkeys, too")] : []),
-        ].join("\n"),
-        "Change password",
-      ),
-    },
-    ...(changesEmail
-      ? [
-          {
-            id: "email",
-            title: "E-mail",
-            hasValue: true,
-            effect: `We mail a link to your present address, then one to the new address. Until you open both, nothing changes. Then all logins end${hasPasskeys ? ", and your passkeys are removed" : ""}. To cancel a change, enter your present address.`,
-            content: form(
-              `id="email-form"`,
-              `${field({ name: "email", id: "new-email", label: "New e-mail", type: "email", autocomplete: "email" })}
-${currentPasswordField("email-current", rules)}`,
-              "Send me a link",
-            ),
-          },
-        ]
-      : []),
-    ...(hasPasskeys
-      ? [
-          {
-            id: "passkeys",
-            title: "Passkeys",
-            hasValue: true,
-            effect:
-              "With a passkey, you log in with your fingerprint, your face or the code of your device. If you remove one, logins that you made with it continue.",
-            content: `<ul class="passkeys" id="passkey-list"></ul>
+const USERNAME: Section = {
+  id: "username",
+  title: "Username",
+  hasValue: true,
+  effect: "This ends nothing: all logins continue.",
+  content: form(
+    `id="username-form"`,
+    field({ name: "username", id: "new-username", label: "New username", autocomplete: "off" }),
+    "Change username",
+  ),
+};
+
+function passwordSection(rules: PageRules): Section {
+  const fields = [HIDDEN_USERNAME, currentPasswordField("password-current", rules), newPasswordField(rules)];
+  const kept = " Your passkeys stay, unless you remove them, too.";
+  if (rules.hasPasskeys) fields.push(check("remove_passkeys", "Remove all my passkeys, too"));
+  return {
+    id: "password",
+    title: "Password",
+    effect: `This ends all other logins, but not this one.${rules.hasPasskeys ? kept : ""}`,
+    content: form(`id="password-form"`, fields.join("\n"), "Change password"),
+  };
+}
+
+function emailSection(rules: PageRules): Section {
+  const newEmail = { name: "email", id: "new-email", label: "New e-mail", type: "email" } as const;
+  return {
+    id: "email",
+    title: "E-mail",
+    hasValue: true,
+    effect: `We mail a link to your present address, if it is confirmed, and then one to the new address. Until you open them, nothing changes. Then all logins end${rules.hasPasskeys ? ", and your passkeys are removed" : ""}. To cancel a change, enter your present address.`,
+    content: form(
+      `id="email-form"`,
+      `${field({ ...newEmail, autocomplete: "email" })}\n${currentPasswordField("email-current", rules)}`,
+      "Send me a link",
+    ),
+  };
+}
+
+function passkeySection(rules: PageRules): Section {
+  const name = { name: "name", id: "passkey-name", label: "Name of a new passkey" };
+  return {
+    id: "passkeys",
+    title: "Passkeys",
+    hasValue: true,
+    effect:
+      "With a passkey, you log in with your fingerprint, your face or the code of your device. If you remove one, logins that you made with it continue.",
+    content: `<ul class="passkeys" id="passkey-list"></ul>
 ${form(
   `id="passkey-form"`,
-  `${field({ name: "name", id: "passkey-name", label: "Name of a new passkey", autocomplete: "off" })}
-${currentPasswordField("passkey-current", rules)}`,
+  `${field({ ...name, autocomplete: "off" })}\n${currentPasswordField("passkey-current", rules)}`,
   "Create a passkey",
 )}`,
-          },
-        ]
-      : []),
-    {
-      id: "logins",
-      title: "Log out everywhere",
-      effect: `This ends all logins on all devices, also this one. Your password${hasPasskeys ? " and passkeys" : ""} still work${hasPasskeys ? "" : "s"}.`,
-      content: form(`id="logins-form"`, "", "Log out everywhere"),
-    },
-    {
-      id: "deletion",
-      title: "Delete account",
-      effect: `This deletes your account${hasPasskeys ? " with its passkeys" : ""} and ends all logins. It cannot be undone.`,
-      content: form(
-        `id="deletion-form"`,
-        check("confirmed", "I want to delete my account", ` required data-missing="Tick this box first."`),
-        "Delete my account",
-        "danger",
-      ),
-    },
-  ];
+  };
 }
+
+const loginsSection = ({ hasPasskeys }: PageRules): Section => ({
+  id: "logins",
+  title: "Log out everywhere",
+  effect: `This ends all logins on all devices, also this one. ${hasPasskeys ? "Your password and passkeys stay" : "Your password stays"}.`,
+  content: form(`id="logins-form"`, "", "Log out everywhere"),
+});
+
+const deletionSection = ({ hasPasskeys }: PageRules): Section => ({
+  id: "deletion",
+  title: "Delete account",
+  effect: `This deletes your account${hasPasskeys ? " with its passkeys" : ""} and ends all logins. It cannot be undone.`,
+  content: form(
+    `id="deletion-form"`,
+    check("confirmed", "I want to delete my account", ` required data-missing="Tick this box first."`),
+    "Delete my account",
+    "danger",
+  ),
+});
+
+const sectionsOf = (rules: PageRules): Section[] => [
+  USERNAME,
+  passwordSection(rules),
+  ...(rules.changesEmail ? [emailSection(rules)] : []),
+  ...(rules.hasPasskeys ? [passkeySection(rules)] : []),
+  loginsSection(rules),
+  deletionSection(rules),
+];
 
 export function createAccountPage(product: Product, rules: PageRules): CardPages {
   const { hasPasskeys, sendsMail } = rules;
@@ -134,7 +135,10 @@ export function createAccountPage(product: Product, rules: PageRules): CardPages
     ...(sendsMail ? [`<a href="${forgotten}">Forgot your password?</a>`] : []),
   ];
   const password = field({
-    ...{ name: "password", label: "Password", type: "password", autocomplete: "current-password" },
+    name: "password",
+    label: "Password",
+    type: "password",
+    autocomplete: "current-password",
   });
   const unverified = `<p id="unverified" hidden>Your e-mail address is not confirmed yet. <button type="button" class="link" id="verify">Mail me a new link</button></p>\n`;
   return {

@@ -147,7 +147,8 @@ onChange("password-form", async ({ remove_passkeys, ...members }) => {
 
 onChange("email-form", async (members) => {
   await call("POST", "auth/email-change", members);
-  return "If this e-mail can be used, a link is on its way.";
+  const isPresent = members.email.trim().toLowerCase() === user.email;
+  return isPresent ? "Your e-mail stays as it is." : "If this e-mail can be used, a link is on its way.";
 });
 
 onChange("passkey-form", async ({ name, ...members }) => {
