@@ -7,6 +7,8 @@ class ResponseError extends Error {
   /** Undefined if the response is not from the service, for example a proxy's error page. A newer service can send other codes. */
   readonly code: ErrorCode | undefined;
   readonly detail: string | ValidationIssue[];
+  /** The taken one, if `code` is `USER_ALREADY_EXISTS`. */
+  readonly field: "email" | "username" | undefined;
   /** Identifies the request in the service's log. */
   readonly requestId: string | undefined;
   /** Seconds until a retry is useful, from `Retry-After`. */
@@ -14,12 +16,14 @@ class ResponseError extends Error {
 
   /** @param body the parsed JSON, or the text of any other body */
   constructor(response: Response, body: unknown) {
-    const { detail = describeStatus(response), code } = toEnvelope(body);
-    const message = typeof detail === "string" ? detail : detail.map(describeIssue).join("; ");
-    super(message);
+    const { detail, code, field } = toEnvelope(body);
+    const issues = Array.isArray(detail) ? detail.filter(isIssue) : [];
+    const message = typeof detail === "string" ? detail : issues.map(describeIssue).join("; ");
+    super(message || describeStatus(response));
     this.status = response.status;
-    this.code = code;
-    this.detail = this.status !== 422 ? message : typeof detail === "string" ? [] : detail;
+    this.code = typeof code === "string" ? (code as ErrorCode) : undefined;
+    this.detail = this.status === 422 ? issues : this.message;
+    this.field = field === "email" || field === "username" ? field : undefined;
     this.requestId = response.headers.get("x-request-id") ?? undefined;
     this.retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"));
   }
@@ -30,8 +34,9 @@ type NumbersBelow<End extends number, Below extends number[] = []> = Below["leng
   : NumbersBelow<End, [...Below, Below["length"]]>;
 
 /**
- * An error response, or a redirect, which is never followed. If `status` is 422, `detail` is the list of issues, or empty if a
- * proxy sent the response. For any other status, `detail` is a sentence. Browsers hide the status of a redirect, so it is 0.
+ * An error response, a redirect, which is never followed, or a success response that is not from the service. If `status` is
+ * 422, `detail` is the list of issues, or empty if a proxy sent the response. For any other status, `detail` is a sentence.
+ * Browsers hide the status of a redirect, so it is 0.
  */
 export type LatchkeyError = ResponseError &
   (
@@ -56,38 +61,41 @@ export class LatchkeyConnectionError extends Error {
   /** False if the request was certainly not sent. Always true in browsers, because browsers do not report whether a request was sent. */
   readonly mayHaveBeenExecuted: boolean;
 
-  constructor({ method, url }: Pick<Request, "method" | "url">, cause: unknown) {
-    const path = new URL(url).pathname;
-    super(`${method} ${path} has no response: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  constructor({ method, path }: { method: string; path: string }, cause: unknown) {
+    const mayHaveBeenExecuted = !wasNotSent(cause) && !(cause instanceof Error && wasNotSent(cause.cause));
+    const reason = cause instanceof Error ? cause.message : cause;
+    const hint = mayHaveBeenExecuted && path === "/auth/register" ? "; the account may exist already" : "";
+    super(`${method} ${path} has no response: ${reason}${hint}`, { cause });
     this.method = method;
     this.path = path;
-    this.mayHaveBeenExecuted = !wasNotSent(cause) && !(cause instanceof Error && wasNotSent(cause.cause));
+    this.mayHaveBeenExecuted = mayHaveBeenExecuted;
   }
 }
 
 const wasNotSent = (error: unknown): boolean =>
   error instanceof Error && "code" in error && NOT_SENT.includes(String(error.code));
 
-function describeStatus({ status, statusText, type }: Response): string {
+function describeStatus({ ok, status, statusText, type }: Response): string {
+  if (ok) return "The response is not from the service; check baseUrl";
   const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400);
   return isRedirect ? "Redirects are not followed; check baseUrl" : statusText || `HTTP ${status}`;
 }
 
 const describeIssue = ({ loc, msg }: ValidationIssue): string => `${loc.join(".")} ${msg}`;
 
-interface Envelope {
-  readonly detail?: string | ValidationIssue[];
-  readonly code?: ErrorCode;
-}
+/** Returns an empty object if the body has no members, for example the text of a proxy's page. */
+const toEnvelope = (body: unknown): { readonly [Name in "detail" | "code" | "field"]?: unknown } =>
+  typeof body === "object" && body !== null ? body : {};
 
-/** The cast is safe because every body of the service with `detail` is an envelope. Any other body becomes an empty envelope. */
-const toEnvelope = (body: unknown): Envelope =>
-  typeof body === "object" && body !== null && "detail" in body ? (body as Envelope) : {};
+/** A proxy or a gateway can send another form. */
+const isIssue = (issue: unknown): issue is ValidationIssue =>
+  typeof issue === "object" && issue !== null && "loc" in issue && Array.isArray(issue.loc) && "msg" in issue;
 
-/** Converts seconds or an HTTP date (RFC 9110 §10.2.3) to seconds from now; undefined for any other text. */
-export function parseRetryAfter(value: string | null): number | undefined {
+/** Converts seconds or an HTTP date (RFC 9110 §10.2.3) to seconds from now, rounded up; undefined for any other text. */
+function parseRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return Number(value);
-  const seconds = (Date.parse(value) - Date.now()) / 1000;
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value));
+  // `Date.parse` accepts many texts that are not HTTP dates, such as "-1".
+  const seconds = /^[A-Z][a-z]+, /.test(value) ? (Date.parse(value) - Date.now()) / 1000 : Number.NaN;
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }

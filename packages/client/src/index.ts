@@ -1,12 +1,9 @@
-/** The public API of `@latchkey/client`. Runs on Node 20 and later, on Bun and in browsers. */
-export {
-  type Client,
-  type ClientOptions,
-  createClient,
-  type Passkeys,
-  type RequestOptions,
-} from "./client.ts";
+/** The public API of `@latchkey/client`. Runs on Node 20 and later, on Bun, in browsers and in other runtimes with `fetch`. */
+export { type ClientOptions, createClient } from "./client.ts";
 export { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
+export type { Client, Passkeys } from "./methods.ts";
 export { LatchkeyPasskeyError } from "./passkeys.ts";
-export type { TokenStorage } from "./session.ts";
+export type { RequestOptions } from "./request.ts";
+export type { Retry } from "./retry.ts";
+export type { TokenStorage } from "./storage.ts";
 export type * from "./types.ts";

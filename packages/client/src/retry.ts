@@ -1,8 +1,20 @@
 /**
- * Sends requests with a timeout and retries. After a missing response, 429 or 503, a request is repeated only if the method is
- * idempotent or the response has `Retry-After`. The service sends `Retry-After` only if it has not executed the request.
+ * Repeats failed requests. After a missing response, 429 or 503, a request is repeated only if the method is idempotent or the
+ * response has `Retry-After`. The service sends `Retry-After` only if it has not executed the request.
  */
-import { LatchkeyConnectionError, parseRetryAfter } from "./errors.ts";
+import { reasonOf } from "./deadline.ts";
+import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
+
+export interface Retry {
+  readonly method: string;
+  readonly path: string;
+  /** 1 for the first retry of a request. */
+  readonly retry: number;
+  /** The wait before this retry, in milliseconds. */
+  readonly delayMs: number;
+  /** Why the last attempt failed. */
+  readonly error: LatchkeyError | LatchkeyConnectionError;
+}
 
 export interface RetryOptions {
   /** Maximum number of retries per request. 0 disables retries. @default 2 */
@@ -11,75 +23,69 @@ export interface RetryOptions {
   readonly maxRetryWaitMs?: number | undefined;
   /** Timeout of each attempt, until the response is complete, in milliseconds. @default 10000 */
   readonly timeoutMs?: number | undefined;
+  /** Called before the wait of each retry, for example for a log. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
 /** POST and PATCH are not idempotent (RFC 9110 §9.2.2, RFC 5789 §2). */
-const IDEMPOTENT_METHODS = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
+const IDEMPOTENT_METHODS = new Set(["GET", "DELETE"]);
 /** The wait before the first retry if the response has no `Retry-After`. The wait doubles before each further retry. */
 const BACKOFF_MS = 500;
 
-type Send = (request: Request) => Promise<Response>;
-
-export function withRetries(
-  send: Send,
-  { retries = 2, maxRetryWaitMs = 10_000, timeoutMs = 10_000 }: RetryOptions,
-): Send {
-  return async (request) => {
-    let remainingMs = maxRetryWaitMs;
-    let mayBeDeleted = false;
-    for (let retry = 0; ; retry++) {
-      const outcome = await attempt(send, request, timeoutMs);
-      const isMissing = outcome instanceof LatchkeyConnectionError;
-      if (mayBeDeleted && !isMissing && outcome.status === 404) return new Response(null, { status: 204 });
-      const delayMs = retryDelayMs(request.method, outcome, retry);
-      if (retry >= retries || delayMs === undefined || delayMs > remainingMs) {
-        if (isMissing) throw outcome;
-        return outcome;
-      }
-      if (request.method === "DELETE") mayBeDeleted ||= isMissing || outcome.status === 503;
+/** @returns the result of the attempt; undefined if a repeated DELETE finds that an earlier attempt was executed */
+export async function withRetries<Result>(
+  attempt: () => Promise<Result>,
+  { method, path, signal }: { method: string; path: string; signal?: AbortSignal | null | undefined },
+  { retries = 2, maxRetryWaitMs = 10_000, onRetry }: RetryOptions,
+): Promise<Result | undefined> {
+  let remainingMs = maxRetryWaitMs;
+  let mayBeExecuted = false;
+  for (let retry = 1; ; retry++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof LatchkeyError || error instanceof LatchkeyConnectionError)) throw error;
+      if (mayBeExecuted && showsExecution(path, error)) return undefined;
+      const delayMs = retryDelayMs(method, error, retry);
+      if (retry > retries || delayMs === undefined || delayMs > remainingMs) throw error;
+      if (method === "DELETE") mayBeExecuted ||= mayHaveBeenExecuted(error);
       remainingMs -= delayMs;
-      await delay(delayMs, request.signal);
+      onRetry?.({ method, path, retry, delayMs, error });
+      await delay(delayMs, signal);
     }
-  };
-}
-
-type Outcome = Response | LatchkeyConnectionError;
-
-/** Returns the response, or an error if the response is not complete in time. @throws the reason of the request's signal */
-async function attempt(send: Send, request: Request, timeoutMs: number): Promise<Outcome> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([request.signal, timeout]);
-  try {
-    // Cloned, because a body can be sent only once. The cast is safe: `clone` returns a global `Request`, although Bun's types
-    // declare undici's `Request`.
-    const response = await send(new Request(request.clone() as Request, { signal }));
-    await response.clone().arrayBuffer();
-    return response;
-  } catch (cause) {
-    if (request.signal.aborted) throw request.signal.reason;
-    return new LatchkeyConnectionError(request, timeout.aborted ? timeout.reason : cause);
   }
 }
+
+type RequestError = LatchkeyError | LatchkeyConnectionError;
+
+const mayHaveBeenExecuted = (error: RequestError): boolean =>
+  error instanceof LatchkeyConnectionError ? error.mayHaveBeenExecuted : error.status === 503;
+
+/** Whether the response to a repeated DELETE shows that an earlier attempt was executed. */
+const showsExecution = (path: string, error: RequestError): boolean =>
+  error instanceof LatchkeyError &&
+  (error.status === 404 || (path === "/auth/tokens" && error.code === "INVALID_TOKEN"));
 
 /** Returns the time to wait before a retry; undefined if the request must not be repeated. */
-function retryDelayMs(method: string, outcome: Outcome, retry: number): number | undefined {
-  if (!(outcome instanceof LatchkeyConnectionError)) {
-    const { status, headers } = outcome;
-    if (status !== 429 && status !== 503) return undefined;
-    const seconds = parseRetryAfter(headers.get("retry-after"));
-    if (seconds !== undefined) return seconds * 1000;
+function retryDelayMs(method: string, error: RequestError, retry: number): number | undefined {
+  if (error instanceof LatchkeyError) {
+    if (error.status !== 429 && error.status !== 503) return undefined;
+    if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1000;
   }
-  return IDEMPOTENT_METHODS.has(method) ? BACKOFF_MS * 2 ** retry : undefined;
+  return IDEMPOTENT_METHODS.has(method) ? BACKOFF_MS * 2 ** (retry - 1) : undefined;
 }
 
 /** @throws the reason of the signal as soon as the signal aborts */
-async function delay(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
+async function delay(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  await new Promise<unknown>((resolve) => {
-    timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", resolve);
-  });
+  let end = (): void => {};
+  if (!signal?.aborted)
+    await new Promise<void>((resolve) => {
+      end = resolve;
+      timer = setTimeout(end, ms);
+      signal?.addEventListener("abort", end);
+    });
   clearTimeout(timer);
-  signal.throwIfAborted();
+  signal?.removeEventListener("abort", end);
+  if (signal?.aborted) throw reasonOf(signal);
 }

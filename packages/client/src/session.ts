@@ -3,23 +3,21 @@
  * reported once. A token with the claim `auth_time` is renewed before the token expires. Only a service that renews tokens sets
  * `auth_time`.
  */
+import { issuedAt, lifetimeMs, readClaims, readObject } from "./claims.ts";
 import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
-
-/** The part of `localStorage` that the client uses. */
-export interface TokenStorage {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-  removeItem(key: string): void;
-}
+import { createStoredText, isPromise, type StorageOption } from "./storage.ts";
 
 export interface SessionOptions {
   /** A token to use instead of a login. @default the token in `storage` */
   readonly token?: string | undefined;
-  /** Keeps the token and shares it with other tabs, for example `localStorage`. @default none: the token is only in memory */
-  readonly storage?: TokenStorage | undefined;
   /**
-   * Called when the stored token changes, for example by a renewal or in another tab. `token` is undefined if no user is logged
-   * in.
+   * Keeps the token, for example `() => localStorage`, which tabs share. A function is called once, when the token is first
+   * needed. Without usable storage, or after it failed, the token is only in memory. @default none
+   */
+  readonly storage?: StorageOption | undefined;
+  /**
+   * Called when the stored token changes, for example by a renewal, in another tab or when asynchronous storage was read. `token`
+   * is undefined if no user is logged in.
    */
   readonly onTokenChange?: ((token: string | undefined) => void) | undefined;
 }
@@ -46,38 +44,83 @@ export function createSession(
   key: string,
   renew: () => Promise<unknown>,
 ) {
-  let held =
-    token === undefined ? parseHeld(storage?.getItem(key)) : receive(token, { receivedAt: issuedAt(token) });
+  const stored = createStoredText(storage, key);
+  let held = receive(undefined);
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether the timer of the renewal has fired. Unlike the clock, nobody sets a timer back. */
+  let isTimeUp = false;
   let isRenewing = false;
+  let isClosed = false;
+  let isLoaded = false;
+  /** Until asynchronous storage was read. */
+  let loading: Promise<void> | undefined;
 
+  const isDue = (): boolean => {
+    const remainingMs = held.renewAt - Date.now();
+    // The clock was set back if more time remains than at the receipt.
+    const isTooLong = remainingMs > Math.max(MIN_PAUSE_MS, lifetimeMs(held.token) * RENEWAL_POINT);
+    return held.renewAt !== Infinity && (isTimeUp || isTooLong || remainingMs <= 0);
+  };
   /** Sets the timer of the next renewal. Sets no timer during a renewal, because `renewIfDue` calls `schedule` afterwards. */
   const schedule = (): void => {
     clearTimeout(timer);
-    if (isRenewing || held.renewAt === Infinity) return;
+    if (isClosed || isRenewing || held.renewAt === Infinity) return;
     // In browsers without locks, the random delay usually lets one tab renew the token before the other tabs try.
-    const delayMs = Math.max(0, held.renewAt - Date.now()) * (1 + Math.random() / 20);
-    timer = setTimeout(renewIfDue, Math.min(delayMs, MAX_TIMER_MS));
+    const delayMs = isDue() ? 0 : (held.renewAt - Date.now()) * (1 + Math.random() / 20);
+    const fire = () => {
+      isTimeUp = delayMs <= MAX_TIMER_MS;
+      renewIfDue();
+    };
+    timer = setTimeout(fire, Math.min(delayMs, MAX_TIMER_MS));
     unref(timer);
   };
   const adopt = (next: Held): void => {
     const isOther = held.token !== next.token;
+    if (!isOther && held.renewAt === next.renewAt) return;
     held = next;
+    isTimeUp = false;
     schedule();
     if (isOther) onTokenChange?.(held.token);
   };
-  const hold = (next: Held): void => {
-    if (next.token === undefined) storage?.removeItem(key);
-    else storage?.setItem(key, JSON.stringify(next));
+  const hold = (next: Held): Promise<unknown> | undefined => {
+    isLoaded = true;
+    loading = undefined;
+    const written = stored.write(next.token === undefined ? null : JSON.stringify(next));
     adopt(next);
+    return written;
+  };
+  /** Reads the stored token. Returns a promise only until asynchronous storage was read. */
+  const load = (): Promise<void> | undefined => {
+    if (isLoaded) return loading;
+    isLoaded = true;
+    const text = stored.read();
+    if (isPromise(text)) {
+      const current = text.then((value) => {
+        // A login or a logout was faster.
+        if (loading !== current) return;
+        loading = undefined;
+        adopt(parseHeld(value));
+      });
+      loading = current;
+    } else held = parseHeld(text);
+    start();
+    return loading;
+  };
+  const start = (): void => {
+    schedule();
+    if (stored.isShared && !isClosed) browser().addEventListener?.("storage", synchronize);
   };
   /** Reads the token that another tab has stored. The `storage` event arrives too late if this tab was suspended. */
-  const synchronize = (): void => adopt(storage ? parseHeld(storage.getItem(key)) : held);
+  const synchronize = (): void => {
+    load();
+    const text = stored.isShared ? stored.read() : undefined;
+    if (typeof text === "string" || text === null) adopt(parseHeld(text));
+  };
 
   const renewOnce = async (): Promise<void> => {
     synchronize();
     const sent = held.token;
-    if (held.renewAt > Date.now()) return;
+    if (!isDue()) return;
     await renew().catch((error) => {
       if (held.token !== sent) return;
       const pauseMs = Math.max(MIN_PAUSE_MS, lifetimeMs(sent) * RETRY_PAUSE);
@@ -89,29 +132,39 @@ export function createSession(
   /** Sends only one request for all callers. If the browser has locks, all tabs together send only one request. */
   const renewIfDue = (): void => {
     synchronize();
-    if (isRenewing || held.renewAt > Date.now()) return;
+    if (isClosed || isRenewing || !isDue()) return;
     isRenewing = true;
     const { locks } = browser().navigator ?? {};
     const work =
-      storage && locks ? locks.request(key, { ifAvailable: true }, renewAlone).catch(renewOnce) : renewOnce();
+      stored.isShared && locks
+        ? locks.request(key, { ifAvailable: true }, renewAlone).catch(renewOnce)
+        : renewOnce();
     void work.finally(() => {
       isRenewing = false;
       schedule();
     });
   };
 
-  if (token !== undefined) hold(held);
-  schedule();
-  if (storage) browser().addEventListener?.("storage", synchronize);
+  if (token !== undefined) {
+    held = receive(token, { receivedAt: issuedAt(token) });
+    hold(held);
+    start();
+  } else if (typeof storage === "function") queueMicrotask(load);
+  else load();
 
   return {
     get token() {
+      load();
       return held.token;
     },
+    load,
     synchronize,
     renewIfDue,
-    /** @param next undefined: no user is logged in */
-    store: (next: string | undefined): void => hold(receive(next)),
+    /**
+     * Asynchronous storage returns a promise.
+     * @param next undefined: no user is logged in
+     */
+    store: (next: string | undefined): Promise<unknown> | undefined => hold(receive(next)),
     /**
      * Stores `next` unless this tab or another tab has already replaced `sent`. Returns whether `next` was stored.
      * @param sent the token that a request sent
@@ -130,41 +183,32 @@ export function createSession(
       const isRenewal = auth_time !== undefined && readClaims(held.token).auth_time === auth_time;
       if (held.token === sent || isRenewal) hold(receive(undefined));
     },
+    /** Ends the timer and the listener. The token remains. */
+    close(): void {
+      isClosed = true;
+      clearTimeout(timer);
+      browser().removeEventListener?.("storage", synchronize);
+    },
   };
 }
 
 /**
  * Calculates `renewAt` from the local time of receipt and the lifetime, because the clock of the service can differ, and browsers
- * do not expose the `Date` header. The last token of a login does not expire later than `previous`, and is not renewed.
+ * do not expose the `Date` header. The last token of a login expires at the same time as `previous`, and is not renewed. A token
+ * that expires earlier shows that the clock of the service was set back.
  */
 function receive(token: string | undefined, { previous = "", receivedAt = Date.now() } = {}): Held {
   const { exp = 0, auth_time } = readClaims(token);
-  const isLater = exp > (readClaims(previous).exp ?? 0);
-  const canRenew = auth_time !== undefined && isLater && lifetimeMs(token) > 0;
+  const isLast = exp === readClaims(previous).exp;
+  const canRenew = auth_time !== undefined && !isLast && lifetimeMs(token) > 0;
   return { token, renewAt: canRenew ? receivedAt + lifetimeMs(token) * RENEWAL_POINT : Infinity };
 }
 
-/** Returns the time of issue, but at most the local time. Another client can have received the token long ago. */
-const issuedAt = (token: string): number => Math.min(Date.now(), (readClaims(token).iat ?? 0) * 1000);
-
-function lifetimeMs(token: string | undefined): number {
-  const { iat = 0, exp = 0 } = readClaims(token);
-  return (exp - iat) * 1000;
-}
-
-/** Whether there is no response, or an error response that does not concern the token. */
+/** Whether there is no response, or one that does not concern the token or is not from the service. */
 const isTemporary = (error: unknown): boolean =>
   error instanceof LatchkeyConnectionError ||
-  (error instanceof LatchkeyError && (error.status === 429 || error.status >= 500));
-
-type TimeClaims = { readonly [Name in "iat" | "exp" | "auth_time"]?: number };
-
-/** Returns the times in a JWT (RFC 7519 §4.1), or an empty object if `token` is not a JWT. */
-export function readClaims(token = ""): TimeClaims {
-  const [, payload = ""] = token.split(".");
-  const members = readObject(() => atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => typeof value === "number"));
-}
+  (error instanceof LatchkeyError &&
+    (error.status === 429 || error.status >= 500 || error.code === undefined));
 
 /** Parses text that this version or another version of the client has stored. */
 function parseHeld(text: string | null | undefined): Held {
@@ -173,18 +217,9 @@ function parseHeld(text: string | null | undefined): Held {
   return { token, renewAt: typeof renewAt === "number" ? renewAt : Infinity };
 }
 
-/** Returns an empty object if the text is not a JSON object. */
-function readObject(read: () => string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(read());
-    return typeof value === "object" ? { ...value } : {};
-  } catch {
-    return {};
-  }
-}
-
 interface Browser {
   addEventListener?(type: "storage", listener: () => void): void;
+  removeEventListener?(type: "storage", listener: () => void): void;
   readonly navigator?: {
     readonly locks?: {
       request(name: string, options: object, work: (lock: unknown) => Promise<void>): Promise<void>;

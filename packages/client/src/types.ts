@@ -1,7 +1,8 @@
 /** Names for the shapes of requests and responses. */
 import type { operations } from "./schema.ts";
 
-type Json<Message> = Message extends { content: { "application/json": infer Body } } ? Body : never;
+/** The JSON body of a request or a response. */
+export type Json<Message> = Message extends { content: { "application/json": infer Body } } ? Body : never;
 type RequestOf<Id extends keyof operations> = operations[Id] extends { requestBody?: infer Message }
   ? Json<Message>
   : never;

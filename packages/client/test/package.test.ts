@@ -38,25 +38,34 @@ const startLimited = (env: Readonly<Record<string, string>> = {}): Promise<Runni
   startService({ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "5/second", ...env });
 
 test("the package consists of the built files and has no dependencies", async () => {
-  expect(installed.files).toEqual([
-    "README.md",
-    "dist/LICENSE",
-    "dist/client.d.ts",
-    "dist/errors.d.ts",
-    "dist/index.d.ts",
-    "dist/index.js",
-    "dist/passkeys.d.ts",
-    "dist/retry.d.ts",
-    "dist/schema.d.ts",
-    "dist/session.d.ts",
-    "dist/types.d.ts",
-    "package.json",
-  ]);
+  const modules = [
+    "claims",
+    "client",
+    "deadline",
+    "errors",
+    "index",
+    "methods",
+    "pages",
+    "passkeys",
+    "request",
+  ];
+  modules.push("retry", "schema", "session", "storage", "types");
+  const built = [...modules.map((name) => `${name}.d.ts`), "index.js"];
+  const expected = ["README.md", "package.json", "dist/LICENSE", "dist/cjs/package.json"];
+  expected.push(...built.map((name) => `dist/${name}`), ...built.map((name) => `dist/cjs/${name}`));
+  expect(installed.files).toEqual(expected.sort());
   expect(await run(["ls", "node_modules"], installed.project)).toBe("@latchkey\n");
   const versionOf = async (path: string) => (await Bun.file(join(path, "package.json")).json()).version;
   expect(await versionOf(join(installed.project, "node_modules/@latchkey/client"))).toBe(
     await versionOf(ROOT),
   );
+});
+
+test("the client, minified, has at most 9 kB with gzip", async () => {
+  const entrypoints = [join(installed.project, "node_modules/@latchkey/client/dist/index.js")];
+  const { outputs } = await Bun.build({ entrypoints, minify: true, target: "browser" });
+  const [built = expect.unreachable()] = await Promise.all(outputs.map((output) => output.arrayBuffer()));
+  expect(Bun.gzipSync(built).length).toBeLessThan(9_000);
 });
 
 // At the same time, because they mostly wait for the rate limit.

@@ -1,7 +1,7 @@
 /** Retries over a rate limit of the real service, and after responses that are lost, late or those of a proxy. */
 import { expect, test } from "bun:test";
 import { type ClientOptions, createClient, LatchkeyConnectionError, LatchkeyError } from "../src/index.ts";
-import { errorOf, recordingFetch, startService } from "./support/service.ts";
+import { ADA, errorOf, recordingFetch, startService } from "./support/service.ts";
 
 test.concurrent("requests over a rate limit wait for Retry-After, and each is done once", async () => {
   await using service = await startService({ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "3/second" });
@@ -131,4 +131,58 @@ test.concurrent.each([
   const error = await client.deleteTodo(1).catch(({ status }) => status);
   expect(error).toBe(expected);
   expect(statuses).toEqual([]);
+});
+
+test.concurrent("each retry is reported before its wait, with the error that causes it", async () => {
+  const retries: unknown[] = [];
+  const answers = [new Response(null, { status: 503 }), Response.json({ id: 1 })];
+  const { client } = startClient(() => answers.shift() ?? expect.unreachable(), {
+    onRetry: (retry) => retries.push(retry),
+  });
+  await client.getTodo(1);
+  const error = expect.objectContaining({ name: "LatchkeyError", status: 503 });
+  expect(retries).toEqual([{ method: "GET", path: "/todos/1", retry: 1, delayMs: 500, error }]);
+});
+
+test.concurrent("a revocation whose first response was lost succeeds, and ends the session without an error", async () => {
+  await using service = await startService();
+  let isLost = true;
+  const events: unknown[] = [];
+  const client = createClient({
+    baseUrl: service.url,
+    onSessionEnd: ({ code }) => events.push(code),
+    async fetch(request) {
+      const response = await fetch(request);
+      if (request.method !== "DELETE" || !isLost) return response;
+      isLost = false;
+      throw new TypeError("lost");
+    },
+  });
+  await client.register(ADA);
+  const { access_token } = await client.login(ADA);
+  expect(await client.revokeTokens()).toBeUndefined();
+  expect([client.token, events]).toEqual([undefined, []]);
+  const revoked = createClient({ baseUrl: service.url, token: access_token });
+  // Without a lost response, a token that the service rejects is an error.
+  expect(await errorOf(revoked.revokeTokens())).toMatchObject({ code: "INVALID_TOKEN" });
+});
+
+test.concurrent("clients of one application server that forward the address have limits of their own", async () => {
+  await using service = await startService({
+    RATE_LIMIT_ENABLED: "true",
+    RATE_LIMIT_LOGIN: "1/hour",
+    TRUST_PROXY: "1",
+  });
+  const logInFrom = (address: string) =>
+    errorOf(
+      createClient({
+        baseUrl: service.url,
+        retries: 0,
+        headers: { "x-forwarded-for": address },
+      }).login(ADA),
+    );
+  for (const address of ["192.0.2.1", "192.0.2.2"]) {
+    expect(await logInFrom(address)).toMatchObject({ status: 401 });
+    expect(await logInFrom(address)).toMatchObject({ status: 429 });
+  }
 });

@@ -105,7 +105,10 @@ test("a renewal without a response or with a 503 is repeated, and one that the p
   await advance(240);
   await advance(1_000);
   expect(renewals.slice(3)).toEqual([tokenOf(270)]);
-  expect(await client.renewToken().catch((error) => error)).toBeInstanceOf(TypeError);
+  expect(await client.renewToken().catch((error) => error)).toMatchObject({
+    name: "LatchkeyError",
+    status: 200,
+  });
   expect(events).toEqual([tokenOf(0), tokenOf(270)]);
   expect(client.token).toBe(tokenOf(270));
 });
@@ -185,6 +188,51 @@ test("the end of a login keeps the token of a later login, also of another clien
   resolve(new Response(null, { status: 204 }));
   await ended;
   expect([client.token, storage.items.size]).toEqual([later, 1]);
+});
+
+test("a clock that is set back delays no renewal", async () => {
+  const { client, renewals } = startClient([toResponse(tokenOf(230))]);
+  await client.login(LOGIN);
+  jest.setSystemTime(Date.now() - 100_000);
+  await client.getMe();
+  await advance(240);
+  expect([renewals, client.token]).toEqual([[tokenOf(0)], tokenOf(230)]);
+});
+
+test("after a clock was set back by more than a lifetime, the token is renewed at the next call", async () => {
+  const { client, renewals } = startClient([toResponse(tokenOf(10))]);
+  await client.login(LOGIN);
+  jest.setSystemTime(Date.now() - 86_400_000);
+  await client.getMe();
+  await settle();
+  expect(renewals).toEqual([tokenOf(0)]);
+});
+
+test("a token that expires before the one that it replaces is renewed: the clock of the service was set back", async () => {
+  const { client, renewals } = startClient([toResponse(tokenOf(-5_000)), toResponse(tokenOf(-4_770))]);
+  await client.login(LOGIN);
+  await advance(240);
+  await advance(240);
+  expect(renewals).toEqual([tokenOf(0), tokenOf(-5_000)]);
+});
+
+test("a closed client keeps its token, renews nothing and follows no other tab", async () => {
+  const storage = createStorage();
+  const { client, renewals } = startClient([toResponse(tokenOf(230))], storage);
+  await client.login(LOGIN);
+  client.close();
+  await advance(1_000);
+  await client.getMe();
+  await settle();
+  expect([renewals, client.token]).toEqual([[], tokenOf(0)]);
+});
+
+test("a renewal that a captive portal answers is repeated", async () => {
+  const { client, renewals } = startClient([new Response("<html>"), toResponse(tokenOf(250))]);
+  await client.login(LOGIN);
+  await advance(240);
+  await advance(16);
+  expect([renewals.length, client.token]).toEqual([2, tokenOf(250)]);
 });
 
 /** Gives the browser these locks until it is disposed. */

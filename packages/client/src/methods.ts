@@ -1,0 +1,102 @@
+/** The methods of the client: one per operation of the API, of the same name, and some that combine operations. */
+import type { RequestOptions } from "./request.ts";
+import type { operations } from "./schema.ts";
+import type {
+  CreateTodoRequest,
+  EmailChangeConfirmation,
+  EmailChangeRequest,
+  EmailVerificationConfirmation,
+  LoginRequest,
+  Passkey,
+  PasswordResetConfirmation,
+  PasswordResetRequest,
+  PublicKeySet,
+  RegisterRequest,
+  Todo,
+  TodoPage,
+  TodoQuery,
+  Token,
+  UpdateTodoRequest,
+  UpdateUserRequest,
+  User,
+} from "./types.ts";
+
+/** All operations except the health probes, which API clients do not need. Only the probes have no rate limit and no 429. */
+type ApiOperation = {
+  [Id in keyof operations]: operations[Id]["responses"] extends { 429: unknown } ? Id : never;
+}[keyof operations];
+type PasskeyOperation = Extract<ApiOperation, `${string}asskey${string}`>;
+/** Each operation has a method of the same name. The operations of passkeys have methods in {@link Passkeys}. */
+type Operations = Record<
+  Exclude<ApiOperation, PasskeyOperation>,
+  (...parameters: never[]) => Promise<unknown>
+>;
+
+/**
+ * Methods for passkeys. The service must have passkeys enabled. `create` and `login` work in browsers only, and also throw
+ * `LatchkeyPasskeyError` with the reason `not_supported`, `cancelled` or `timed_out`.
+ */
+export interface Passkeys {
+  /** Creates a passkey for the current user. */
+  create(name: string, currentPassword: string, options?: RequestOptions): Promise<Passkey>;
+  /**
+   * Logs in and stores the token. With `conditional`, the browser offers passkeys in a field with the attribute
+   * `autocomplete="username webauthn"`. Abort a conditional login with `signal` before another login.
+   */
+  login(options?: RequestOptions & { readonly conditional?: boolean }): Promise<Token>;
+  list(options?: RequestOptions): Promise<Passkey[]>;
+  remove(id: string, options?: RequestOptions): Promise<void>;
+}
+
+/** All methods throw `LatchkeyError` for an error response and `LatchkeyConnectionError` if there is no response. */
+export interface Client extends Operations {
+  /** The token of the logged-in user; undefined if no user is logged in. */
+  readonly token: string | undefined;
+  /** When `token` expires. */
+  readonly tokenExpiresAt: Date | undefined;
+  readonly passkeys: Passkeys;
+  register(user: RegisterRequest, options?: RequestOptions): Promise<User>;
+  /** Logs in and stores the token. Later requests send the stored token. */
+  login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;
+  /** Forgets the token without sending a request. The token remains valid: use `revokeTokens` to revoke tokens. */
+  logout(): void;
+  /** Returns the current user. Like every method that sends the token, forgets the token if the service rejects it. */
+  getMe(options?: RequestOptions): Promise<User>;
+  /** A new password revokes all tokens of the user except the stored token. */
+  updateMe(changes: UpdateUserRequest, options?: RequestOptions): Promise<User>;
+  /** Deletes the current user and forgets the token. */
+  deleteMe(options?: RequestOptions): Promise<void>;
+  /** Revokes all tokens of the current user and forgets the stored token. */
+  revokeTokens(options?: RequestOptions): Promise<void>;
+  /** Replaces the stored token with a new token of the same login, if the service renews tokens. */
+  renewToken(options?: RequestOptions): Promise<Token>;
+  /** Requests a mail with a link that resets the password. Resolves even if no user has the e-mail. */
+  requestPasswordReset(request: PasswordResetRequest, options?: RequestOptions): Promise<void>;
+  /** Sets a new password with the token of the link, and revokes all tokens of the user. */
+  confirmPasswordReset(request: PasswordResetConfirmation, options?: RequestOptions): Promise<void>;
+  /** Requests a mail with a link that verifies the e-mail of the current user. */
+  requestEmailVerification(options?: RequestOptions): Promise<void>;
+  /** Verifies an e-mail with the token of the link. */
+  confirmEmailVerification(request: EmailVerificationConfirmation, options?: RequestOptions): Promise<void>;
+  /** Requests a mail to the new address. The link in the mail confirms the change. Resolves even if the address is taken. */
+  requestEmailChange(request: EmailChangeRequest, options?: RequestOptions): Promise<void>;
+  /** Changes the e-mail with the token of the link, and revokes all tokens of the user. */
+  confirmEmailChange(request: EmailChangeConfirmation, options?: RequestOptions): Promise<void>;
+  /** Returns the public keys that verify tokens, for services that verify tokens themselves. */
+  getJwks(options?: RequestOptions): Promise<PublicKeySet>;
+  /** Returns one page. */
+  listTodos(query?: TodoQuery, options?: RequestOptions): Promise<TodoPage>;
+  /**
+   * Iterates over all pages, starting at `cursor` if given. Sends one request per page. After an error, `next` requests the same
+   * page again.
+   */
+  todoPages(query?: TodoQuery, options?: RequestOptions): AsyncGenerator<TodoPage, void, undefined>;
+  /** Iterates over the todos of all pages. Requests each page only when the page is needed. */
+  todos(query?: TodoQuery, options?: RequestOptions): AsyncGenerator<Todo, void, undefined>;
+  createTodo(todo: CreateTodoRequest, options?: RequestOptions): Promise<Todo>;
+  getTodo(id: number, options?: RequestOptions): Promise<Todo>;
+  updateTodo(id: number, changes: UpdateTodoRequest, options?: RequestOptions): Promise<Todo>;
+  deleteTodo(id: number, options?: RequestOptions): Promise<void>;
+  /** Stops the renewal and no longer follows other tabs. Requests remain possible. Call it for each client of a server. */
+  close(): void;
+}

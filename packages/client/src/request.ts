@@ -1,0 +1,141 @@
+/**
+ * Sends the requests of the API, typed by the OpenAPI document. Nothing that a proxy or a captive portal sends is mistaken for a
+ * response of the service.
+ */
+import { reasonOf, startDeadline, timeoutError } from "./deadline.ts";
+import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
+import { type RetryOptions, withRetries } from "./retry.ts";
+import type { paths } from "./schema.ts";
+import type { Json } from "./types.ts";
+
+type HeaderValues = Readonly<Record<string, string>>;
+
+export interface TransportOptions extends RetryOptions {
+  /** The URL of the service, for example `https://accounts.example.com`. */
+  readonly baseUrl: string;
+  /**
+   * Sends a request. Must not follow redirects: `request.redirect` is `manual`. Pass both arguments on: without `init.signal`,
+   * React does not repeat a request. Looked up at each call. @default the global `fetch`
+   */
+  readonly fetch?: ((request: Request, init: { signal: AbortSignal }) => Promise<Response>) | undefined;
+  /** Headers of every request, or a function that returns them for each call. Those of the client take precedence. @default none */
+  readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>) | undefined;
+}
+
+export interface RequestOptions extends Pick<RetryOptions, "timeoutMs"> {
+  /** Aborts the request and all retries. The method then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | null;
+}
+
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type PathOf<M extends Method> = {
+  [Path in keyof paths]: paths[Path] extends Record<Lowercase<M>, object> ? Path : never;
+}[keyof paths];
+type OperationAt<M extends Method, Path> = Path extends keyof paths
+  ? paths[Path] extends Record<Lowercase<M>, infer Operation>
+    ? Operation
+    : never
+  : never;
+
+type ResultOf<Operation> = Operation extends { responses: infer Responses }
+  ? Json<Responses[keyof Responses & (200 | 201)]>
+  : never;
+/** What a call of an operation passes. A success response without the member `member` is not from the service. */
+type Parts<Operation> = (Operation extends { requestBody: infer Message }
+  ? { readonly body: Json<Message> }
+  : unknown) &
+  (Operation extends { parameters: { path: infer Path } } ? { readonly path: Path } : unknown) &
+  (Operation extends { parameters: { query?: infer Query } }
+    ? { readonly query?: Query | undefined }
+    : unknown) &
+  ([ResultOf<Operation>] extends [never] ? unknown : { readonly member?: keyof ResultOf<Operation> });
+
+export interface Init extends RequestOptions {
+  /** The token to send. */
+  readonly token?: string | undefined;
+}
+
+/** @throws {LatchkeyError} @throws {LatchkeyConnectionError} @throws the signal's reason */
+export type SendRequest = <M extends Method, Path extends PathOf<M>>(
+  method: M,
+  path: Path,
+  parts: Parts<OperationAt<M, Path>>,
+  init?: Init,
+) => Promise<[ResultOf<OperationAt<M, Path>>] extends [never] ? void : ResultOf<OperationAt<M, Path>>>;
+
+interface UntypedParts {
+  readonly body?: unknown;
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: object | undefined;
+  readonly member?: PropertyKey;
+}
+
+export function createTransport(options: TransportOptions): SendRequest {
+  async function send(
+    method: Method,
+    template: string,
+    { body, path: values = {}, query = {}, member }: UntypedParts,
+    { token, signal, timeoutMs = options.timeoutMs ?? 10_000 }: Init = {},
+  ): Promise<unknown> {
+    if (signal?.aborted) throw reasonOf(signal);
+    const path = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name])));
+    const url = options.baseUrl.replace(/\/$/, "") + path + toSearch(query);
+    const { headers: given } = options;
+    const headers = new Headers(typeof given === "function" ? await given() : given);
+    if (body !== undefined) headers.set("content-type", "application/json");
+    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    const init = {
+      method,
+      headers,
+      redirect: "manual",
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    } as const;
+
+    const attempt = async (): Promise<unknown> => {
+      const deadline = startDeadline(timeoutMs, signal);
+      const request = new Request(url, { ...init, signal: deadline.signal });
+      let response: Response;
+      let text: string;
+      try {
+        // If only the request has a signal, React memoizes a GET, so that a retry would not be sent.
+        response = await (options.fetch ?? globalThis.fetch)(request, { signal: deadline.signal });
+        text = await response.text();
+      } catch (cause) {
+        if (signal?.aborted) throw reasonOf(signal);
+        throw new LatchkeyConnectionError({ method, path }, deadline.isOver ? timeoutError() : cause);
+      } finally {
+        deadline.clear();
+      }
+      return parseResponse(response, text, member);
+    };
+    return await withRetries(attempt, { method, path, signal }, options);
+  }
+  return send as SendRequest;
+}
+
+function toSearch(query: object): string {
+  const entries = Object.entries(query).filter(([, value]) => value != null);
+  return entries.length === 0
+    ? ""
+    : `?${entries.map((entry) => entry.map(encodeURIComponent).join("=")).join("&")}`;
+}
+
+/** @throws {LatchkeyError} if the response is an error, or not from the service */
+function parseResponse(response: Response, text: string, member: PropertyKey | undefined): unknown {
+  const body = text === "" ? undefined : parseJson(text);
+  const isJson = typeof body === "object" && body !== null;
+  // With 200 and 201, the service sends JSON, otherwise nothing.
+  const isComplete = isJson || (body === undefined && response.status > 201);
+  const hasMember = member === undefined || (isJson && Boolean(Reflect.get(body, member)));
+  if (!response.ok || !isComplete || !hasMember) throw new LatchkeyError(response, body);
+  return body;
+}
+
+/** Returns the text itself if it is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

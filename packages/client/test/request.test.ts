@@ -1,0 +1,147 @@
+/** What the client sends, and that no response of a proxy or a captive portal is taken for one of the service. */
+import { afterEach, expect, spyOn, test } from "bun:test";
+import { type ClientOptions, createClient, LatchkeyError } from "../src/index.ts";
+import { ADA, errorOf } from "./support/service.ts";
+
+const restored: { mockRestore(): void }[] = [];
+afterEach(() => {
+  for (const spy of restored.splice(0)) spy.mockRestore();
+});
+
+const TOKEN = "a.b.c";
+const PAGE = () =>
+  new Response("<html>Welcome to this hotel</html>", { headers: { "content-type": "text/html" } });
+
+/** A client whose requests all get this response, what it sends, and what it reports. */
+function startClient(respond: (request: Request) => Response, options: Partial<ClientOptions> = {}) {
+  const sent: { request: Request; signal: AbortSignal }[] = [];
+  const ended: unknown[] = [];
+  const client = createClient({
+    baseUrl: "http://service.example",
+    token: TOKEN,
+    retries: 0,
+    onSessionEnd: (error) => ended.push(error),
+    fetch: async (request, { signal }) => {
+      sent.push({ request, signal });
+      return respond(request);
+    },
+    ...options,
+  });
+  return { client, sent, ended };
+}
+
+test("the signal is also in the second argument of fetch, without which React does not repeat a GET", async () => {
+  const { client, sent } = startClient(() => Response.json({ id: 1 }));
+  await client.getTodo(1);
+  expect(sent[0]?.signal).toBeInstanceOf(AbortSignal);
+});
+
+test("a response is read once: no clone, whose second body some environments lack", async () => {
+  restored.push(spyOn(Response.prototype, "clone").mockImplementation(() => expect.unreachable()));
+  const { client } = startClient(() => Response.json({ id: 1 }));
+  expect(await client.getTodo(1)).toMatchObject({ id: 1 });
+});
+
+test("fetch and headers are looked up at each call, and the token takes precedence", async () => {
+  let count = 0;
+  const seen: (string | null)[][] = [];
+  const headers = async () => ({ "x-forwarded-for": `192.0.2.${++count}`, authorization: "Basic x" });
+  const client = createClient({ baseUrl: "http://service.example", token: TOKEN, headers });
+  for (const _ of [1, 2]) {
+    const spy = spyOn(globalThis, "fetch");
+    spy.mockImplementation(
+      Object.assign(
+        async (input: string | URL | Request) => {
+          if (!(input instanceof Request)) return expect.unreachable();
+          const { headers } = input;
+          seen.push([headers.get("x-forwarded-for"), headers.get("authorization")]);
+          return Response.json({ id: 1 });
+        },
+        { preconnect: fetch.preconnect },
+      ),
+    );
+    await client.getMe();
+    spy.mockRestore();
+  }
+  const authorization = `Bearer ${TOKEN}`;
+  expect(seen).toEqual([
+    ["192.0.2.1", authorization],
+    ["192.0.2.2", authorization],
+  ]);
+});
+
+test("headers can be constant", async () => {
+  const { client, sent } = startClient(() => Response.json({ id: 1 }), {
+    headers: { "x-request-id": "one" },
+  });
+  await client.createTodo({ title: "Milk" });
+  const { headers } = sent[0]?.request ?? expect.unreachable();
+  expect([headers.get("x-request-id"), headers.get("content-type")]).toEqual(["one", "application/json"]);
+});
+
+test("without AbortSignal.any and AbortSignal.timeout, requests time out and are aborted", async () => {
+  const statics = { any: AbortSignal.any, timeout: AbortSignal.timeout };
+  Reflect.deleteProperty(AbortSignal, "any");
+  Reflect.deleteProperty(AbortSignal, "timeout");
+  try {
+    const never = (_request: Request, { signal }: { signal: AbortSignal }) =>
+      new Promise<Response>((_resolve, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason)),
+      );
+    const { client } = startClient(PAGE, { fetch: never });
+    expect(await errorOf(client.getTodo(1, { timeoutMs: 5 }))).toMatchObject({
+      cause: { name: "TimeoutError" },
+    });
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const aborted = errorOf(client.getTodo(1, { signal: controller.signal }));
+    controller.abort(reason);
+    expect(await aborted).toBe(reason);
+  } finally {
+    Object.assign(AbortSignal, statics);
+  }
+});
+
+const FOREIGN: readonly [name: string, respond: () => Response, status: number][] = [
+  ["a page", PAGE, 200],
+  ["an empty 200", () => new Response(null), 200],
+  ["JSON without members", () => Response.json("ok"), 200],
+  ["a proxy's 401", () => new Response("<h1>401</h1>", { status: 401 }), 401],
+  ["a gateway's 401", () => Response.json({ message: "Unauthorized" }, { status: 401 }), 401],
+  ["an error without detail", () => Response.json({ detail: null }, { status: 500 }), 500],
+  [
+    "an error whose issues are not ours",
+    () => Response.json({ detail: [null, 1, {}] }, { status: 422 }),
+    422,
+  ],
+  ["null", () => Response.json(null, { status: 403 }), 403],
+];
+
+test.each(FOREIGN)(
+  "%s is a LatchkeyError with its status and ends no session",
+  async (_name, respond, status) => {
+    const { client, ended } = startClient(respond);
+    const { login, register, getMe, deleteMe, revokeTokens, renewToken, listTodos } = client;
+    for (const call of [
+      () => login(ADA),
+      () => register({ ...ADA }),
+      getMe,
+      deleteMe,
+      revokeTokens,
+      renewToken,
+      listTodos,
+    ]) {
+      const error = await errorOf(call());
+      expect(error).toBeInstanceOf(LatchkeyError);
+      expect(error).toMatchObject({ status, code: undefined, message: expect.stringMatching(/./) });
+    }
+    expect([client.token, ended]).toEqual([TOKEN, []]);
+  },
+);
+
+test("a login, a renewal and a page without the member that they need are errors", async () => {
+  const { client } = startClient(() => Response.json({}));
+  for (const call of [() => client.login(ADA), client.renewToken, client.listTodos])
+    expect(await errorOf(call())).toMatchObject({ name: "LatchkeyError", status: 200 });
+  expect(client.token).toBe(TOKEN);
+});
