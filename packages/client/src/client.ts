@@ -130,6 +130,7 @@ export function createClient(options: ClientOptions): Client {
     confirmEmailVerification: (body, init) =>
       send("POST", "/auth/email-verification/confirm", { body }, init),
     requestEmailChange: (body, init) => sendAuthorized("POST", "/auth/email-change", { body }, init),
+    approveEmailChange: (body, init) => send("POST", "/auth/email-change/approve", { body }, init),
     confirmEmailChange: (body, init) => send("POST", "/auth/email-change/confirm", { body }, init),
     getJwks: (init) => send("GET", "/.well-known/jwks.json", {}, init),
     listTodos: (query, init) => send("GET", "/todos", { query, member: "items" }, init),

@@ -3,6 +3,7 @@ import type { RequestOptions } from "./request.ts";
 import type { operations } from "./schema.ts";
 import type {
   CreateTodoRequest,
+  EmailChangeApproval,
   EmailChangeConfirmation,
   EmailChangeRequest,
   EmailVerificationConfirmation,
@@ -78,8 +79,13 @@ export interface Client extends Operations {
   requestEmailVerification(options?: RequestOptions): Promise<void>;
   /** Verifies an e-mail with the token of the link. */
   confirmEmailVerification(request: EmailVerificationConfirmation, options?: RequestOptions): Promise<void>;
-  /** Requests a mail to the new address. The link in the mail confirms the change. Resolves even if the address is taken. */
+  /**
+   * Requests a mail to the present address, or to the new one if the present one is not verified. Resolves even if the address
+   * is taken. The present address cancels the change.
+   */
   requestEmailChange(request: EmailChangeRequest, options?: RequestOptions): Promise<void>;
+  /** Approves the change with the token of the link. Requests a mail to the new address, whose link confirms the change. */
+  approveEmailChange(request: EmailChangeApproval, options?: RequestOptions): Promise<void>;
   /** Changes the e-mail with the token of the link, and revokes all tokens of the user. */
   confirmEmailChange(request: EmailChangeConfirmation, options?: RequestOptions): Promise<void>;
   /** Returns the public keys that verify tokens, for services that verify tokens themselves. */

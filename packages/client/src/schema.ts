@@ -212,6 +212,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/email-change/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a change of e-mail with the token of a mail
+         * @description Requests the mail that confirms the change, to the new address; its link is valid for 60 minutes. No mail is sent if the address is taken. The token works once.
+         */
+        post: operations["approveEmailChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/email-change/confirm": {
         parameters: {
             query?: never;
@@ -223,7 +243,7 @@ export interface paths {
         put?: never;
         /**
          * Change the e-mail with the token of a mail
-         * @description The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, and notifies the old e-mail.
+         * @description The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, deletes their passkeys, and notifies the old e-mail.
          */
         post: operations["confirmEmailChange"];
         delete?: never;
@@ -242,8 +262,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Request a mail that changes the e-mail of the current user
-         * @description The mail is sent to the new address; its link is valid for 24 hours, until the password, the e-mail or the token version of the user changes. Returns the same response if the address is taken. At most three requests of a user lead to a mail in 24 hours.
+         * Request a change of the e-mail of the current user
+         * @description If the present e-mail is verified, a mail to it asks for approval; otherwise, the mail that confirms the change is sent to the new address at once. Its link is valid for 60 minutes, until the next request, or until the password, the e-mail or the token version of the user changes. A request for the present e-mail only cancels the change. Returns the same response if the address is taken, and for further requests after three of a user in 24 hours, which have no effect.
          */
         post: operations["requestEmailChange"];
         delete?: never;
@@ -669,6 +689,13 @@ export interface components {
              * @example correct horse battery staple
              */
             current_password: string;
+        };
+        EmailChangeApproval: {
+            /**
+             * @description From the link in the mail.
+             * @example WyJyZXNldCIsMSwxNzY5ODU4NDMwMDAwLCIiXQ.c2lnbmF0dXJl
+             */
+            token: string;
         };
         EmailChangeConfirmation: {
             /**
@@ -2253,6 +2280,111 @@ export interface operations {
             };
         };
     };
+    approveEmailChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailChangeApproval"];
+            };
+        };
+        responses: {
+            /** @description The change is approved. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BadRequestError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalServerError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                };
+            };
+        };
+    };
     confirmEmailChange: {
         parameters: {
             query?: never;
@@ -2384,7 +2516,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A mail is sent unless a user has this e-mail. */
+            /** @description The request is accepted; it can have no effect. */
             202: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

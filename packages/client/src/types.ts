@@ -19,6 +19,7 @@ export type PasswordResetRequest = RequestOf<"requestPasswordReset">;
 export type PasswordResetConfirmation = RequestOf<"confirmPasswordReset">;
 export type EmailVerificationConfirmation = RequestOf<"confirmEmailVerification">;
 export type EmailChangeRequest = RequestOf<"requestEmailChange">;
+export type EmailChangeApproval = RequestOf<"approveEmailChange">;
 export type EmailChangeConfirmation = RequestOf<"confirmEmailChange">;
 export type CreateTodoRequest = RequestOf<"createTodo">;
 export type UpdateTodoRequest = RequestOf<"updateTodo">;

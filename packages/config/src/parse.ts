@@ -197,11 +197,12 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     else report(name, `is the key of ${owner}, so both have the same kid`, "another key");
   }
 
-  // The link that confirms a change of e-mail always leads to a page of this service, so `PUBLIC_URL` is required.
   if (values.AUTH_EMAIL_CHANGE && !sendsMail(values))
     report("MAIL_URL", "is required with AUTH_EMAIL_CHANGE");
-  if (values.AUTH_EMAIL_CHANGE && values.MAIL_URL !== null && values.PUBLIC_URL === null)
-    report("PUBLIC_URL", "is required with AUTH_EMAIL_CHANGE");
+  if (values.AUTH_EMAIL_CHANGE && values.MAIL_URL !== null && values.PUBLIC_URL === null) {
+    const needsOrigin = values.MAIL_EMAIL_APPROVAL_URL === null || values.MAIL_EMAIL_CHANGE_URL === null;
+    if (needsOrigin) report("PUBLIC_URL", "is required with AUTH_EMAIL_CHANGE");
+  }
   if (values.MAIL_URL !== null) {
     const needsOrigin = values.MAIL_RESET_URL === null || values.MAIL_VERIFICATION_URL === null;
     if (values.MAIL_FROM === null) report("MAIL_FROM", "is required with MAIL_URL");

@@ -158,7 +158,8 @@ export const VARIABLES = {
     },
   }).describe("`true` rejects a new password without the current one"),
   AUTH_EMAIL_CHANGE: variable(boolean, { default: "false" }).describe(
-    "`true` lets users change their e-mail, with a mail to the new one; requires mail and `PUBLIC_URL`",
+    "`true` lets users change their e-mail, with a mail to the present and one to the new address; requires mail, and " +
+      "`PUBLIC_URL` or both `MAIL_EMAIL_APPROVAL_URL` and `MAIL_EMAIL_CHANGE_URL`",
   ),
   PASSWORD_MIN_LENGTH: variable(wholeNumber(PASSWORD_MIN_LENGTH, 64), {
     default: String(PASSWORD_MIN_LENGTH),
@@ -217,6 +218,8 @@ export const VARIABLES = {
   ),
   MAIL_RESET_URL: linkVariable("reset-password", "resets a password"),
   MAIL_VERIFICATION_URL: linkVariable("verify-email", "verifies an address"),
+  MAIL_EMAIL_APPROVAL_URL: linkVariable("approve-email", "approves a change of e-mail"),
+  MAIL_EMAIL_CHANGE_URL: linkVariable("change-email", "confirms a change of e-mail"),
   MAIL_TEXTS: variable(mailTexts, { unset: "built-in texts", warn: warnAboutMissingTexts }).describe(
     "Folder of texts in place of the built-in ones",
   ),
@@ -295,6 +298,8 @@ export const MAIL_OPTIONS = [
   "PUBLIC_URL",
   "MAIL_RESET_URL",
   "MAIL_VERIFICATION_URL",
+  "MAIL_EMAIL_APPROVAL_URL",
+  "MAIL_EMAIL_CHANGE_URL",
   "MAIL_TEXTS",
   "PRODUCT_NAME",
   "PRODUCT_URL",
@@ -303,7 +308,12 @@ export const MAIL_OPTIONS = [
 /** The options of the links and texts in mails. */
 export const mailOptions = (values: Pick<Values, (typeof MAIL_OPTIONS)[number]>) => ({
   publicUrl: values.PUBLIC_URL,
-  linkTemplates: { reset: values.MAIL_RESET_URL, verification: values.MAIL_VERIFICATION_URL },
+  linkTemplates: {
+    reset: values.MAIL_RESET_URL,
+    verification: values.MAIL_VERIFICATION_URL,
+    "email-change-approval": values.MAIL_EMAIL_APPROVAL_URL,
+    "email-change": values.MAIL_EMAIL_CHANGE_URL,
+  },
   texts: values.MAIL_TEXTS,
   product: { name: values.PRODUCT_NAME, url: values.PRODUCT_URL },
 });

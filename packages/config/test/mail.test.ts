@@ -90,6 +90,10 @@ test("a server requires a sender and the origin of links, unless both templates 
     expect(invalidIn(complete)).toEqual([]);
   const changing = { MAIL_URL, MAIL_FROM, ...templates, AUTH_EMAIL_CHANGE: "true" };
   expect(invalidIn(changing)).toEqual(["PUBLIC_URL"]);
+  const approval = { MAIL_EMAIL_APPROVAL_URL: "https://a.example/#{token}" };
+  expect(invalidIn({ ...changing, ...approval })).toEqual(["PUBLIC_URL"]);
+  const confirmation = { MAIL_EMAIL_CHANGE_URL: "https://a.example/#{token}" };
+  expect(invalidIn({ ...changing, ...approval, ...confirmation })).toEqual([]);
   expect(invalidIn({ ...COMPLETE, AUTH_EMAIL_CHANGE: "true" })).toEqual([]);
   const production = { NODE_ENV: "production", DATABASE_URL: "file:x.db", AUTH_EMAIL_CHANGE: "true" };
   expect(invalidIn(production)).toEqual(["MAIL_URL"]);

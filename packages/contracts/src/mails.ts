@@ -47,13 +47,19 @@ export const MAILS = {
     page: "/account/verify-email",
   },
   password: NOTIFICATION,
+  "email-change-approval": {
+    ...AN_HOUR,
+    isWanted: ({ isActive }) => isActive,
+    page: "/account/approve-email",
+  },
   "email-change": {
-    ...A_DAY,
+    ...AN_HOUR,
     isWanted: ({ isActive }) => isActive,
     page: "/account/change-email",
   },
   email: NOTIFICATION,
   passkey: NOTIFICATION,
+  deletion: NOTIFICATION,
 } satisfies Record<string, MailDefinition>;
 
 /** In the order of `MAILS`. The cast is safe because `MAILS` has no other keys. */

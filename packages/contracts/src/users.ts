@@ -106,6 +106,8 @@ export const PasswordResetConfirmation = Type.Object({ token: OneTimeToken, pass
 
 export const EmailVerificationConfirmation = Type.Object({ token: OneTimeToken });
 
+export const EmailChangeApproval = Type.Object({ token: OneTimeToken });
+
 export const EmailChangeConfirmation = Type.Object({ token: OneTimeToken });
 
 export const User = Type.Object({
@@ -171,5 +173,9 @@ export const USER_REQUESTS = {
   EmailVerificationConfirmation,
 };
 /** The requests of features that are off by default. */
-export const OPTIONAL_USER_REQUESTS = { EmailChangeRequest, EmailChangeConfirmation };
+export const OPTIONAL_USER_REQUESTS = {
+  EmailChangeRequest,
+  EmailChangeApproval,
+  EmailChangeConfirmation,
+};
 export const USER_RESPONSES = { UserResponse: User, TokenResponse: Token };

@@ -11,11 +11,12 @@ import type { OutboxRow, User } from "./tables.ts";
 export type Recipient = Pick<User, "email" | "emailVerified">;
 
 /**
- * Allows `capacity` mails of these kinds in 24 hours. Then allows one more mail whenever `refillMs` have passed since the
- * latest mail.
+ * Allows a recipient `capacity` mails of these kinds in 24 hours. Then allows one more mail whenever `refillMs` have passed
+ * since the latest mail.
  */
 export interface MailBudget {
-  readonly per: "recipient" | "user";
+  /** Limits and counts only mails to addresses that are verified, or are not. @default all */
+  readonly recipients?: "verified" | "unverified";
   readonly kinds: readonly MailKind[];
   readonly capacity: number;
   readonly refillMs: number;
@@ -32,21 +33,25 @@ export interface MailPolicy {
 
 /** A mail that this process has claimed. `attempts` includes the current attempt. */
 export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified"> {
+  /** The value before the claim: null if no earlier attempt was made. */
+  readonly emailDigest: string | null;
   /** The user at the time of the claim. null: no user had the e-mail of the request, or the user was deleted. */
   readonly user: User | null;
   /** The recipient that was stored with the mail, or the user if no recipient was stored. */
   readonly recipient: Recipient | null;
   /** Whether a user has the e-mail address that was stored with the mail. */
   readonly isTaken: boolean;
-  /** Whether the budgets allow the mail. If not, delete the mail. */
+  /** Whether the budgets allow the mail. If not, discard the mail. */
   readonly isWithinBudget: boolean;
 }
 
 const LEASE_SECONDS = 60;
-const DAY_SECONDS = 24 * 60 * 60;
+export const DAY_SECONDS = 24 * 60 * 60;
 
 /** The digest of mails that an operator requests. No e-mail address has this digest, so no budget counts these mails. */
-const UNLIMITED = "";
+export const UNLIMITED = "";
+
+const FINISHED = { nextAttemptAt: null, dueAt: null, recipient: null };
 
 /** The outbox contains the waiting mails, and the mails that count in a budget. */
 export function createOutboxRepository(
@@ -84,35 +89,38 @@ export function createOutboxRepository(
     lt(outbox.attemptedAt, later(-DAY_SECONDS)),
   );
 
+  /** Mails that an earlier release has sent have no such value. They count as sent to verified addresses. */
+  const isSentTo = (recipients: "verified" | "unverified") =>
+    recipients === "verified"
+      ? or(isNull(outbox.isRecipientVerified), eq(outbox.isRecipientVerified, true))
+      : eq(outbox.isRecipientVerified, false);
+
   const write = async (query: PromiseLike<unknown>): Promise<void> => void (await run(query));
 
   const countWithinBudget = async (
     transaction: Orm,
-    { id, kind, userId }: Pick<Mail, "id" | "kind" | "userId">,
+    { id, kind }: Pick<Mail, "id" | "kind">,
+    { emailVerified }: Recipient,
     emailDigest: string,
     budgets: MailPolicy["budgets"],
   ): Promise<boolean> => {
     const own = eq(outbox.id, id);
-    for (const { per, kinds, capacity, refillMs } of budgets) {
-      if (!kinds.includes(kind)) continue;
-      const [owner, ofOwner] =
-        per === "user"
-          ? [`user ${userId}`, eq(outbox.userId, userId ?? 0)]
-          : [emailDigest, eq(outbox.emailDigest, emailDigest)];
-      // Waits for other transactions that count mails of the same owner.
-      const locked = lockText(owner);
+    for (const { kinds, capacity, refillMs, recipients } of budgets) {
+      if (!kinds.includes(kind) || (recipients && (recipients === "verified") !== emailVerified)) continue;
+      // Waits for other transactions that count mails of the same recipient.
+      const locked = lockText(emailDigest);
       await transaction.select({ locked }).from(outbox).where(own);
       const counted = and(
-        ofOwner,
-        isNotNull(outbox.emailDigest),
+        eq(outbox.emailDigest, emailDigest),
         inArray(outbox.kind, [...kinds]),
         gt(outbox.attemptedAt, later(-DAY_SECONDS)),
+        recipients && isSentTo(recipients),
       );
       const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-refillMs / 1000)}`;
       const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted);
       if (Number(found?.count) >= capacity && found?.isPausing) return false;
     }
-    await transaction.update(outbox).set({ emailDigest }).where(own);
+    await transaction.update(outbox).set({ emailDigest, isRecipientVerified: emailVerified }).where(own);
     return true;
   };
 
@@ -131,7 +139,8 @@ export function createOutboxRepository(
     const isTaken = email !== null && (await found(eq(users.email, email))).length > 0;
     const isCounted =
       row.emailDigest !== null ||
-      (recipient !== null && (await countWithinBudget(transaction, row, digestMailbox(recipient), budgets)));
+      (recipient !== null &&
+        (await countWithinBudget(transaction, row, recipient, digestMailbox(recipient), budgets)));
     return { ...row, user, recipient, isTaken, isWithinBudget: isCounted };
   };
 
@@ -144,9 +153,6 @@ export function createOutboxRepository(
       const userId = sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`;
       return write(orm.insert(outbox).values({ kind, userId, emailDigest: isLimited ? null : UNLIMITED }));
     },
-    /** Runs the same statement whether or not a user has the new e-mail. @param request.recipient the new e-mail */
-    requestEmailChange: (request: { userId: number; recipient: string; state: string }) =>
-      write(orm.insert(outbox).values({ kind: "email-change", ...request, nextAttemptAt: null, dueAt: now })),
     /**
      * Claims a due mail, or returns null if no mail is due. For 60 seconds, no other process can claim the mail. The first
      * attempt counts in the budgets, later attempts do not.
@@ -161,9 +167,23 @@ export function createOutboxRepository(
      * Finishes a mail that was sent or permanently rejected. The mail still counts in the budgets, but the recipient is
      * deleted.
      */
-    finish: (id: number) => {
-      const finished = { nextAttemptAt: null, dueAt: null, recipient: null };
-      return write(orm.update(outbox).set(finished).where(eq(outbox.id, id)));
+    finish: (id: number) => write(orm.update(outbox).set(FINISHED).where(eq(outbox.id, id))),
+    /**
+     * Ends a mail that is not sent. It counts in the budgets only if an earlier attempt did, because that attempt can have
+     * succeeded. The mails of a change of e-mail are kept: they count as a request of the user, so that a further mail does
+     * not reveal that an address is taken.
+     */
+    discard: ({ id, emailDigest, state }: Pick<Mail, "id" | "emailDigest" | "state">) => {
+      const own = eq(outbox.id, id);
+      const isKept = emailDigest !== null || state !== null;
+      return write(
+        isKept
+          ? orm
+              .update(outbox)
+              .set({ ...FINISHED, emailDigest })
+              .where(own)
+          : orm.delete(outbox).where(own),
+      );
     },
     /** @param attempts the value from `claim`. A mail that has been claimed again since then is not changed */
     postpone: ({ id, attempts }: Pick<Mail, "id" | "attempts">, seconds: number) => {
@@ -171,7 +191,6 @@ export function createOutboxRepository(
       const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts));
       return write(orm.update(outbox).set(waitFor(seconds)).where(claimed));
     },
-    delete: (id: number) => write(orm.delete(outbox).where(eq(outbox.id, id))),
     /** Deletes the finished mails that no longer count in a budget. */
     deleteOld: () => write(orm.delete(outbox).where(isOld)),
     /** Returns the number of waiting mails. */

@@ -99,14 +99,14 @@ export function createTables(columns: Columns) {
   );
 
   /**
-   * Waiting mails, and mails of the last 24 hours, which count in the budgets of recipients and users. `userId` is not a
+   * Waiting mails, and mails of the last 24 hours, which count in the budgets of recipients and as requests of users. `userId` is not a
    * foreign key, because a mail still counts after its user has been deleted. User ids are never reused.
    */
   const outbox = table(
     "outbox",
     {
       id: id(),
-      /** `password`, `email` and `passkey` notify the user of a change. */
+      /** `password`, `email`, `passkey` and `deletion` notify the user of a change. */
       kind: text().$type<MailKind>().notNull(),
       /** null: no user had the e-mail of the request. */
       userId: bigint("user_id"),
@@ -124,8 +124,9 @@ export function createTables(columns: Columns) {
       dueAt: timestamp("due_at"),
       /** null: the mail is sent to the user's e-mail. The recipient is deleted as soon as the mail is sent. */
       recipient: text(),
+      /** Whether the recipient is verified; also set for a mail to the user's e-mail, when the mail counts in a budget. */
       isRecipientVerified: boolean("is_recipient_verified"),
-      /** Only for a change of e-mail: a digest of the user's state at the time of the request. */
+      /** Only for a change of e-mail: a digest of the user's state at the time of the request. Mails of one request share it. */
       state: text(),
     },
     ({ userId, emailDigest, nextAttemptAt, dueAt }) =>

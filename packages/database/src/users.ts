@@ -17,6 +17,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import { createEmailChanges } from "./email-changes.ts";
 import { createImports } from "./imports.ts";
 import { createNetworks } from "./networks.ts";
 import {
@@ -181,32 +182,12 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
         return user;
       });
     },
-    /**
-     * Sets a verified e-mail, revokes all tokens, and deletes all networks, all passkeys, and waiting resets and verifications.
-     * Notifies the old e-mail, which also gets the notifications that are already in the outbox. Returns null if the user
-     * does not exist or the condition is not met.
-     * @throws UserAlreadyExists
-     */
-    changeEmail: ({ id, ...old }: User, email: string, condition: ValidToken) =>
-      transact(async (transaction) => {
-        const values = { email, emailVerified: true, ...revocation(null), ...withoutPasskeys };
-        const user = await update(transaction, values, selected(id, condition));
-        if (!user) return null;
-        await forgetDevices(transaction, id);
-        const { email: recipient, emailVerified: isRecipientVerified } = old;
-        const sentByDueAt = { recipient, isRecipientVerified, nextAttemptAt: null };
-        const dueAt = sql`coalesce(${outbox.dueAt}, ${outbox.nextAttemptAt})`;
-        const isWaiting = or(isNotNull(outbox.dueAt), isNotNull(outbox.nextAttemptAt));
-        const notifications = and(eq(outbox.userId, id), isNull(outbox.recipient), isWaiting);
-        const redirection = transaction.update(outbox).set({ ...sentByDueAt, dueAt });
-        await redirection.where(notifications);
-        const notification = { kind: "email", userId: id, ...sentByDueAt, dueAt: now } as const;
-        await transaction.insert(outbox).values(notification);
-        // Without this row, an import, also of an old export of this database, would create a second account with the old e-mail
-        // and password.
-        await rememberDeletion(transaction, recipient);
-        return user;
-      }),
+    ...createEmailChanges(client, tables, {
+      update,
+      endLogins: () => ({ ...revocation(null), ...withoutPasskeys }),
+      forgetDevices,
+      rememberDeletion,
+    }),
     /**
      * Replaces an imported hash by a new hash of the same password, and changes nothing else. Returns false if the user does
      * not exist or the stored hashes have changed.
@@ -249,12 +230,17 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     /**
      * Returns false if the user does not exist or the condition is not met.
      * @param condition the owner's token. If it is set, imports skip the e-mail for 90 days
+     * @param options.notifies whether a notification is written to the outbox. @default false
      */
-    delete: (id: number, condition?: ValidToken) =>
+    delete: (id: number, condition?: ValidToken, { notifies = false } = {}) =>
       transact(async (transaction) => {
-        const query = transaction.delete(users).where(selected(id, condition));
-        const [user] = await query.returning({ email: users.email });
+        const [user] = await transaction.delete(users).where(selected(id, condition)).returning();
         if (user && condition) await rememberDeletion(transaction, user.email);
+        if (user && notifies) {
+          const { email: recipient, emailVerified: isRecipientVerified } = user;
+          const mail = { kind: "deletion", userId: id, recipient, isRecipientVerified } as const;
+          await transaction.insert(outbox).values({ ...mail, nextAttemptAt: null, dueAt: now });
+        }
         return user !== undefined;
       }),
     /** Deletes the users in one statement. Returns the ids of the users that existed. */

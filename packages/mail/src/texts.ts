@@ -57,12 +57,26 @@ If it was you, there is nothing to do. If it was not, request a new password
 at once with "forgot password", and tell the operator of the service.
 `,
   },
+  "email-change-approval": {
+    subject: "Approve the new e-mail address of your account{at}",
+    text: `Somebody, probably you, wants another e-mail address for your account{at}.
+
+Open this link within ${MAILS["email-change-approval"].lifetime} to approve it. The other address then gets a link
+that completes the change. That ends all logins and removes all passkeys of the
+account, and you log in with the other address:
+
+{link}
+
+If you did not request it, do not open the link. Nothing changes, but somebody
+knows your password: change it at once.
+`,
+  },
   "email-change": {
     subject: "Confirm your new e-mail address{at}",
     text: `Somebody, probably you, wants to use this e-mail address for an account{at}.
 
 Open this link within ${MAILS["email-change"].lifetime} to confirm it. All logins of the account then
-end, and you log in with this address:
+end, its passkeys are removed, and you log in with this address:
 
 {link}
 
@@ -73,6 +87,14 @@ If you did not request it, ignore this mail. Nothing changes.
     subject: "Your e-mail address{at} was changed",
     text: `Your account{at} has another e-mail address now. You cannot log in with this
 one any more.
+
+If it was you, there is nothing to do. If it was not, tell the operator of the
+service at once.
+`,
+  },
+  deletion: {
+    subject: "Your account{at} was deleted",
+    text: `Your account{at} was deleted. This cannot be undone.
 
 If it was you, there is nothing to do. If it was not, tell the operator of the
 service at once.

@@ -9,6 +9,7 @@ import {
   USERNAME_MAX_LENGTH,
 } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists } from "@latchkey/database";
+import { randomStoredHash } from "@latchkey/hashing";
 import { isNonexistent, isUnambiguous } from "@latchkey/mail";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
@@ -227,6 +228,24 @@ export function usersCommand(variables: Variables): Command {
     },
   );
 
+  const setEmail = changing(
+    "email.changed",
+    withExamples(
+      new Command("set-email").description("give a user who lost the mailbox another e-mail address"),
+      ["bun run admin users set-email ada@example.com ada@example.org"],
+      "The id stays the same. The password, all tokens, passkeys and links of the user\nend, and all networks become unfamiliar. The service mails a reset link to the\nnew address, which is unverified until the reset, and notifies the old one. An\ninactive user gets no link.",
+    ),
+    ([text = ""]) => {
+      const email = parseEmail(text);
+      const notifies = readSendsMail();
+      return ({ users }, user) => {
+        if (user.email === email)
+          throw new CliError("The user already has this e-mail address.", EXIT.failed);
+        return users.setEmail(user, email, { hashedPassword: randomStoredHash(), notifies });
+      };
+    },
+  ).argument("<new>", `new e-mail address, at most ${EMAIL_MAX_LENGTH} characters`);
+
   const sendReset = changing(
     "reset.requested",
     withExamples(
@@ -320,6 +339,7 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(active("activate", "restore a user's access"))
     .addCommand(active("deactivate", "block a user, effective with the next request"))
     .addCommand(setPassword)
+    .addCommand(setEmail)
     .addCommand(sendReset)
     .addCommand(revokeTokens)
     .addCommand(removePasskeys)

@@ -65,6 +65,49 @@ test("show lists passkeys, export writes their number, and remove-passkeys and s
   expect(await passkeys.list(userId)).toEqual([]);
 });
 
+test("set-email ends all credentials, mails a reset to the new address, and leads back to the same id", async () => {
+  await using shared = await openSharedDatabase();
+  const { users, passkeys } = shared.database;
+  const { id } = await create(shared);
+  await users.update(id, { emailVerified: true });
+  await users.create({ email: "bob@example.com", username: "bob", hashedPassword: "b$b" });
+  const passkey = { id: "one", userId: id, publicKey: "key", counter: 0, name: "Phone" };
+  const condition = { version: 0, tokenVersion: 0, tokenId: null, revision: 0 };
+  await passkeys.create(passkey, condition, { notifies: false });
+  const rejected: [string, number][] = [
+    ["Ada@Example.com", 1],
+    ["bob@example.com", 1],
+    ["no address", 64],
+  ];
+  for (const [email, code] of rejected)
+    expect((await shared.tool(["users", "set-email", EMAIL, email])).code).toBe(code);
+  expect(await shared.canLogIn(PASSWORD)).toBe(true);
+  const { code, stdout, stderr } = await shared.tool([
+    "users",
+    "set-email",
+    EMAIL,
+    " New@Example.ORG",
+    "--json",
+  ]);
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    0,
+    { id, email: "new@example.org", email_verified: false },
+  ]);
+  expect(JSON.parse(stderr)).toMatchObject({ event: "email.changed", user_id: id });
+  expect(await users.findById(id)).toMatchObject({ tokenVersion: 1, importedHash: null, linkRevision: 1 });
+  expect(await passkeys.list(id)).toEqual([]);
+  const mails = await querySqlite(
+    shared.env.DATABASE_URL,
+    "select kind, recipient, email_digest from outbox order by id",
+  );
+  expect(mails).toEqual([
+    { kind: "email", recipient: EMAIL, email_digest: null },
+    { kind: "reset", recipient: null, email_digest: "" },
+  ]);
+  expect(await shared.json<User>(["users", "set-email", "new@example.org", EMAIL])).toMatchObject({ id });
+  expect(await shared.canLogIn(PASSWORD)).toBe(false);
+});
+
 test("delete requires --yes without a terminal, and deletes one user, or those of exactly one domain in batches", async () => {
   await using shared = await openSharedDatabase();
   const usernames = Array.from({ length: 1_202 }, (_, index) => `u${index}`);

@@ -58,24 +58,24 @@ export function startMailSender(options: MailSenderOptions) {
   const isWanted = ({ kind, user, isTaken, state }: Mail): boolean => {
     // A notification with a stored recipient is sent even if the user was deleted.
     if (!user) return !hasLink(kind);
-    const isPossible = kind !== "email-change" || (!isTaken && oneTimeTokens.hasState(state, kind, user));
-    return isPossible && MAILS[kind].isWanted(user);
+    const isChange = kind === "email-change-approval" || kind === "email-change";
+    if (isChange && (isTaken || !oneTimeTokens.hasState(state, kind, user))) return false;
+    return MAILS[kind].isWanted(user);
   };
 
   const process = async (mail: Mail): Promise<void> => {
     const { id, kind, user, recipient } = mail;
-    // If an earlier attempt was counted in a budget, the mail is not deleted and still counts: that attempt can have succeeded.
-    if (!recipient || isNonexistent(recipient.email) || !isWanted(mail))
-      return mail.emailDigest === null ? outbox.delete(id) : outbox.finish(id);
+    if (!recipient || isNonexistent(recipient.email) || !isWanted(mail)) return outbox.discard(mail);
     if (!mail.isWithinBudget) {
+      if (!hasLink(kind))
+        logger.info({ event: "mail.suppressed", kind, user_id: mail.userId }, "mail.suppressed");
       observe?.("suppressed", kind);
-      return outbox.delete(id);
+      return outbox.discard(mail);
     }
     const expiresAt = Date.parse(mail.createdAt) + MAILS[kind].lifetimeMs;
     try {
       if (expiresAt <= Date.now()) throw new MailNotSent("expired", true);
-      const newEmail = kind === "email-change" ? recipient.email : undefined;
-      const token = hasLink(kind) && user ? oneTimeTokens.sign(kind, expiresAt, user, newEmail) : "";
+      const token = hasLink(kind) && user ? oneTimeTokens.sign(kind, expiresAt, user) : "";
       // A stored recipient can be a former e-mail of the user, whose passkeys do not concern it.
       const passkeys =
         kind === "password" && user?.email === recipient.email ? await listPasskeys(user.id) : [];

@@ -37,22 +37,30 @@ export const WRONG_PASSWORDS = {
   rejection: "10 wrong current passwords per 1 day",
 } as const;
 
+const REFILLED = { capacity: 3, refillMs: 2 * HOUR_MS };
+
 /**
- * Each mail counts for the recipient. Resets count separately: anybody can register an account with another person's e-mail, and
- * the mails of this account must not prevent resets by the owner of the e-mail. E-mail changes also count for the user, because a
- * user can specify any address as a new e-mail.
+ * Each kind of mail has a budget of its own, so that nobody can prevent a mail by causing others. To a verified recipient, the
+ * notifications of a changed e-mail and of a deletion have no limit. To an unverified one, all notifications share a budget:
+ * anybody can register with the address.
  */
 export const MAIL_BUDGETS = {
-  resets: { per: "recipient", kinds: ["reset"], capacity: 3, refillMs: 2 * HOUR_MS },
-  addresses: {
-    per: "recipient",
-    kinds: ["verification", "email-change"],
-    capacity: 3,
-    refillMs: 2 * HOUR_MS,
+  resets: { kinds: ["reset"], ...REFILLED },
+  verifications: { kinds: ["verification"], ...REFILLED },
+  emailApprovals: { kinds: ["email-change-approval"], ...REFILLED },
+  emailChanges: { kinds: ["email-change"], ...REFILLED },
+  passwords: { recipients: "verified", kinds: ["password"], capacity: 5, refillMs: DAY_MS },
+  passkeys: { recipients: "verified", kinds: ["passkey"], capacity: 10, refillMs: DAY_MS },
+  notifications: {
+    recipients: "unverified",
+    kinds: ["password", "email", "passkey", "deletion"],
+    capacity: 5,
+    refillMs: DAY_MS,
   },
-  notifications: { per: "recipient", kinds: ["password", "email", "passkey"], capacity: 5, refillMs: DAY_MS },
-  emailChanges: { per: "user", kinds: ["email-change"], capacity: 3, refillMs: DAY_MS },
 } as const satisfies Readonly<Record<string, MailBudget>>;
+
+/** The requests of a user for a change of e-mail that have an effect in 24 hours. The mails in the outbox count them. */
+export const EMAIL_CHANGE_REQUESTS = 3;
 
 /** Returns a number up to ten in words, and any other number in digits, as the documents do. */
 export const inWords = (number: number): string =>

@@ -11,16 +11,27 @@ import { createStatements, type Mac } from "./signed-statements.ts";
 
 export type Purpose = LinkKind;
 /** The members of a user on which tokens depend. */
-export type TokenUser = Pick<User, "id" | "email" | "hashedPassword" | "tokenVersion">;
+export type TokenUser = Pick<
+  User,
+  "id" | "email" | "emailVerified" | "hashedPassword" | "tokenVersion" | "pendingEmail" | "linkRevision"
+>;
+
+const bindPassword = ({ hashedPassword, tokenVersion }: TokenUser) => [saltOf(hashedPassword), tokenVersion];
+/** A verification of the present e-mail ends links that were sent without the approval of its mailbox. */
+const bindEmailChange = (user: TokenUser) => [
+  ...bindPassword(user),
+  ...[user.email, String(user.emailVerified), user.pendingEmail ?? "", user.linkRevision],
+];
 
 /** The values of a user to which tokens are bound, by purpose. No value contains a space. */
 const BINDINGS: Readonly<Record<Purpose, (user: TokenUser) => readonly (string | number)[]>> = {
-  reset: ({ hashedPassword, tokenVersion }) => [saltOf(hashedPassword), tokenVersion],
+  reset: bindPassword,
   verification: ({ email }) => [email],
-  "email-change": ({ hashedPassword, tokenVersion, email }) => [saltOf(hashedPassword), tokenVersion, email],
+  "email-change-approval": bindEmailChange,
+  "email-change": bindEmailChange,
 };
 
-type Payload = readonly [Purpose, userId: number, expiresAt: number, state: string, newEmail?: string];
+type Payload = readonly [Purpose, userId: number, expiresAt: number, state: string];
 
 /** @param materials see `createStatements` */
 export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {
@@ -38,22 +49,16 @@ export function createOneTimeTokens(materials: readonly [KeyMaterial, ...KeyMate
     stateOf: (purpose: Purpose, user: TokenUser): string => stateOf(statements.signing, purpose, user),
     /** Whether `state` is still the digest of these values. */
     hasState,
-    /**
-     * @param expiresAt in milliseconds since the epoch
-     * @param newEmail only for the purpose `email-change`
-     */
-    sign(purpose: Purpose, expiresAt: number, user: TokenUser, newEmail?: string): string {
-      const payload = [purpose, user.id, expiresAt, stateOf(statements.signing, purpose, user)] as const;
-      return statements.sign(newEmail === undefined ? payload : [...payload, newEmail]);
-    },
+    /** @param expiresAt in milliseconds since the epoch */
+    sign: (purpose: Purpose, expiresAt: number, user: TokenUser): string =>
+      statements.sign([purpose, user.id, expiresAt, stateOf(statements.signing, purpose, user)]),
     /** Returns null if the token is malformed, forged, expired or for another purpose. */
     verify(token: string, purpose: Purpose) {
       const payload = statements.verify(token, purpose);
       if (!payload) return null;
-      const [, userId, , state, newEmail] = payload;
+      const [, userId, , state] = payload;
       return {
         userId,
-        newEmail,
         /** Whether the user still has all values to which the token is bound. */
         isCurrent: (user: TokenUser): boolean => hasState(state, purpose, user),
       };

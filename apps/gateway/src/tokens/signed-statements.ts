@@ -7,7 +7,7 @@ export type Mac = ReturnType<typeof deriveMac>;
 /** A statement is valid for one purpose, until `expiresAt` in milliseconds since the epoch. */
 type Payload = readonly [purpose: string, subject: unknown, expiresAt: number, ...unknown[]];
 
-/** A JSON array and a MAC of 32 bytes, both in base64url. 2500 characters suffice for an e-mail of 254 escaped characters. */
+/** A JSON array and a MAC of 32 bytes, both in base64url. 2500 characters suffice for every statement. */
 const STATEMENT = /^([\w-]{1,2500})\.([\w-]{43})$/;
 
 /**

@@ -4,7 +4,7 @@ import type { Page } from "@latchkey/testing/chromium";
 import { PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { type MailServer, startMailServer } from "@latchkey/testing/mail-server";
 import { smtp, startSender } from "../support/mail-sender.ts";
-import { signOneTimeToken } from "../support/one-time-token.ts";
+import { beginEmailChange, signOneTimeToken } from "../support/one-time-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
@@ -61,16 +61,24 @@ async function submit({ keyboard }: Page, text: string): Promise<void> {
   await keyboard.press("Enter");
 }
 
-test("a new e-mail is confirmed with the keyboard by a user who knows what it ends, unless another user has it now", async () => {
+test("a new e-mail is approved and confirmed with the keyboard by a user who knows what it ends, unless another user has it now", async () => {
   await using service = await startService({ env: EVERY_FEATURE });
   const { id } = await service.createUser();
   const confirm = async (newEmail: string) => {
-    const token = signOneTimeToken("email-change", await service.readUser(id), { newEmail });
-    const visited = await visit(`${service.url}/account/change-email#token=${token}`);
-    await visited.page.getByText("This ends all earlier logins and removes your passkeys.").waitFor();
-    await visited.page.keyboard.press("Tab");
-    await visited.page.keyboard.press("Enter");
-    return visited;
+    const user = await beginEmailChange(service, id, newEmail);
+    const open = async (purpose: "email-change-approval" | "email-change", path: string, effect: string) => {
+      const visited = await visit(`${service.url}${path}#token=${signOneTimeToken(purpose, user)}`);
+      await visited.page.getByText(effect).waitFor();
+      await visited.page.keyboard.press("Tab");
+      await visited.page.keyboard.press("Enter");
+      return visited;
+    };
+    const approving = "Opening it ends all logins and removes your passkeys";
+    const approved = await open("email-change-approval", "/account/approve-email", approving);
+    await approved.page.getByText("A link is on its way to the new address.").waitFor();
+    expect(approved.faults).toEqual([]);
+    const confirming = "This ends all earlier logins and removes your passkeys.";
+    return open("email-change", "/account/change-email", confirming);
   };
   const taken = await confirm((await service.register()).email);
   await taken.page.getByText("Another account has this e\u2011mail address now.").waitFor();

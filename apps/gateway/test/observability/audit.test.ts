@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import type { Purpose } from "../../src/tokens/one-time-tokens.ts";
-import { signOneTimeToken } from "../support/one-time-token.ts";
+import { beginEmailChange, signOneTimeToken } from "../support/one-time-token.ts";
 import { EVERY_FEATURE, type LogLine, type Service, startService } from "../support/service.ts";
 
 const owner = { email: "owner@example.org", username: "owner", password: "correct horse battery" };
@@ -24,8 +24,8 @@ test("each event is logged once, in the line of its request, and no line contain
       TRUST_PROXY: "1",
     },
   });
-  const linkFor = async (userId: number, purpose: Purpose, newEmail?: string) =>
-    signOneTimeToken(purpose, await service.readUser(userId), { newEmail });
+  const linkFor = async (userId: number, purpose: Purpose) =>
+    signOneTimeToken(purpose, await service.readUser(userId));
   const digestEmail = await service.database.digests.openEmailDigest();
   const events: [string, number | undefined, string][] = [];
   const expectEvent = (event: string, id: number | undefined, email = owner.email) =>
@@ -60,9 +60,20 @@ test("each event is logged once, in the line of its request, and no line contain
   await patch({ current_password: "wrong one", username: "other" });
   expectEvent("password.rejected", id);
   await patch({ current_password: owner.password });
-  const change = { email: "new@example.org", current_password: owner.password };
-  await service.call("POST", "/auth/email-change", { token, body: change, ...from("192.0.2.1") });
-  expectEvent("email.change_requested", id);
+  const requestChange = (email: string, current_password = owner.password) =>
+    service.call("POST", "/auth/email-change", {
+      ...{ token, body: { email, current_password } },
+      ...from("192.0.2.1"),
+    });
+  const change = { email: "new@example.org" };
+  for (let index = 0; index < 3; index++) {
+    await requestChange(change.email);
+    expectEvent("email.change_requested", id);
+  }
+  await requestChange(change.email);
+  expectEvent("email.change_limited", id);
+  await requestChange(owner.email);
+  expectEvent("email.change_cancelled", id);
   await patch({ username: "again", password: "another passphrase", current_password: owner.password });
   expectEvent("password.changed", id);
   for (let index = 0; index < 9; index++) {
@@ -83,8 +94,12 @@ test("each event is logged once, in the line of its request, and no line contain
   const reset = { token: links[1], password: "the third passphrase" };
   await service.call("POST", "/auth/password-reset/confirm", { body: reset, ...from("192.0.2.1") });
   expectEvent("password.reset", id);
-  const link = await linkFor(id, "email-change", change.email);
-  await service.call("POST", "/auth/email-change/confirm", { body: { token: link } });
+  const changing = await beginEmailChange(service, id, change.email);
+  const approval = { token: signOneTimeToken("email-change-approval", changing) };
+  await service.call("POST", "/auth/email-change/approve", { body: approval });
+  expectEvent("email.change_approved", id);
+  const confirmation = { token: signOneTimeToken("email-change", changing) };
+  await service.call("POST", "/auth/email-change/confirm", { body: confirmation });
   expectEvent("email.changed", id, change.email);
   const second = await logIn("192.0.2.1", "the third passphrase", change.email);
   expectEvent("login.succeeded", id, change.email);

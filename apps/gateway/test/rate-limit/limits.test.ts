@@ -2,9 +2,11 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { MAIL_KINDS } from "@latchkey/contracts";
+import type { MailBudget } from "@latchkey/database";
 import { ROOT } from "@latchkey/testing/repository";
 import {
   describeRefill,
+  EMAIL_CHANGE_REQUESTS,
   inWords,
   LOGIN_ATTEMPTS,
   MAIL_BUDGETS,
@@ -13,16 +15,22 @@ import {
 } from "../../src/rate-limit/limits.ts";
 import { readConfig } from "../support/service.ts";
 
-test("each kind of mail counts in one budget of its recipient", () => {
-  const budgets = Object.values(MAIL_BUDGETS).filter(({ per }) => per === "recipient");
-  expect(budgets.flatMap(({ kinds }) => [...kinds]).toSorted()).toEqual(MAIL_KINDS.toSorted());
+test("each kind of mail has one budget, except two notifications to verified recipients", () => {
+  const kindsFor = (one: "verified" | "unverified") =>
+    Object.values<MailBudget>(MAIL_BUDGETS)
+      .filter(({ recipients = one }) => recipients === one)
+      .flatMap(({ kinds }) => [...kinds])
+      .toSorted();
+  expect(kindsFor("unverified")).toEqual(MAIL_KINDS.toSorted());
+  const unlimited = ["email", "deletion"];
+  expect(kindsFor("verified")).toEqual(MAIL_KINDS.filter((kind) => !unlimited.includes(kind)).toSorted());
 });
 
 const { rateLimits } = readConfig({ RATE_LIMIT_ENABLED: "true" });
 const perClient = (limit = 0) => `${limit} per minute and client address`;
 const attempts = describeRefill(LOGIN_ATTEMPTS, " attempts from unfamiliar networks");
 const wrong = inWords(WRONG_PASSWORDS.capacity);
-const { resets, addresses, notifications, emailChanges } = MAIL_BUDGETS;
+const { resets, passwords, passkeys, notifications } = MAIL_BUDGETS;
 
 const SENTENCES = {
   "README.md": [
@@ -44,10 +52,10 @@ const SENTENCES = {
   "docs/operations.md": [
     `Each e-mail has ${attempts}`,
     `after ${wrong} wrong values in a day`,
-    `${describeRefill(resets, " resets in 24 hours")}; as many verifications and changes of e-mail`,
-    describeRefill(addresses, " resets in 24 hours"),
-    `${inWords(notifications.capacity)} notifications in 24 hours`,
-    `A user can cause ${inWords(emailChanges.capacity)} changes in 24 hours`,
+    `${describeRefill(resets, " resets in 24 hours")}; as many verifications, approvals and confirmations of a change`,
+    `${inWords(passwords.capacity)} notifications of passwords and ${inWords(passkeys.capacity)} of passkeys in 24 hours`,
+    `all notifications share ${inWords(notifications.capacity)}`,
+    `${inWords(EMAIL_CHANGE_REQUESTS)} requests of a user for a change of e-mail have an effect in 24 hours`,
   ],
 };
 

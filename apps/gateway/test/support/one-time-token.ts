@@ -1,12 +1,27 @@
 /** Signs tokens as the links of mails contain them. */
+import type { User } from "@latchkey/database";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { createOneTimeTokens, type Purpose, type TokenUser } from "../../src/tokens/one-time-tokens.ts";
+import type { Service } from "./service.ts";
 
 const { sign } = createOneTimeTokens([SECRET_KEY]);
 
-/** Of a service with the default key. Only a change of e-mail names a new one. @param options.expiresAt by default in a minute */
+/** Of a service with the default key. @param options.expiresAt by default in a minute */
 export const signOneTimeToken = (
   purpose: Purpose,
   user: TokenUser,
-  { expiresAt = Date.now() + 60_000, newEmail = "" } = {},
-): string => sign(purpose, expiresAt, user, purpose === "email-change" ? newEmail : undefined);
+  { expiresAt = Date.now() + 60_000 } = {},
+): string => sign(purpose, expiresAt, user);
+
+/** Requests a change of e-mail whose mail is not sent. Returns the user, for whom its tokens can be signed. */
+export async function beginEmailChange(
+  { database, readUser }: Service,
+  id: number,
+  email: string,
+): Promise<User> {
+  const user = await readUser(id);
+  const condition = { version: user.tokenVersion, tokenId: null };
+  const options = { stateOf: () => "", capacity: Number.POSITIVE_INFINITY };
+  await database.users.requestEmailChange(user, email, condition, options);
+  return readUser(id);
+}

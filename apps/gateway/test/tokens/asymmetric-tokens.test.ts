@@ -23,7 +23,10 @@ async function tokensOf(env: Variables) {
     isValid: async (token: string) => (await verify(token)) !== null,
     /** Of a mail, signed with this key. */
     isValidLink: (material: string | Uint8Array) => {
-      const user = { id: 7, email: "a@example.org", hashedPassword: "s$d", tokenVersion: 0 };
+      const user = {
+        ...{ id: 7, email: "a@example.org", emailVerified: true, hashedPassword: "s$d", tokenVersion: 0 },
+        ...{ pendingEmail: null, linkRevision: 0 },
+      };
       const link = createOneTimeTokens([material]).sign("reset", Date.now() + 60_000, user);
       return keys.oneTimeTokens.verify(link, "reset") !== null;
     },

@@ -12,10 +12,11 @@ import { ada, bob, type Test, type TestDatabase } from "./test-database.ts";
 
 const HOUR_MS = 3_600_000;
 const budgets: readonly MailBudget[] = [
-  { per: "recipient", kinds: ["reset"], capacity: 3, refillMs: 2 * HOUR_MS },
-  { per: "recipient", kinds: ["verification", "email-change"], capacity: 3, refillMs: 2 * HOUR_MS },
-  { per: "recipient", kinds: ["password", "email", "passkey"], capacity: 5, refillMs: 24 * HOUR_MS },
-  { per: "user", kinds: ["email-change"], capacity: 3, refillMs: 24 * HOUR_MS },
+  { kinds: ["reset"], capacity: 3, refillMs: 2 * HOUR_MS },
+  { kinds: ["verification"], capacity: 3, refillMs: 2 * HOUR_MS },
+  { kinds: ["email-change"], capacity: 3, refillMs: 2 * HOUR_MS },
+  { recipients: "verified", kinds: ["password"], capacity: 5, refillMs: 24 * HOUR_MS },
+  { recipients: "unverified", kinds: ["password", "email"], capacity: 5, refillMs: 24 * HOUR_MS },
 ];
 const digestMailbox = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
 export const claim = ({ outbox }: Database) => outbox.claim({ digestMailbox, budgets });
@@ -39,19 +40,28 @@ function age({ query }: TestDatabase, hours: number): Promise<unknown> {
   return query(`update outbox set attempted_at = '${attemptedAt}'`);
 }
 
-const changeEmail = ({ users }: Database, user: User, email: string) =>
-  users.changeEmail(user, email, {
-    version: user.tokenVersion,
-    tokenId: null,
-    hashedPassword: user.hashedPassword,
-  });
+const tokenOf = ({ tokenVersion: version, hashedPassword }: User) => ({
+  version,
+  tokenId: null,
+  hashedPassword,
+});
+const stateOf = ({ linkRevision }: User): string => `revision ${linkRevision}`;
+const requestChange = ({ users }: Database, user: User, email: string) =>
+  users.requestEmailChange(user, email, tokenOf(user), { stateOf, capacity: 3 });
+const changeEmail = ({ users }: Database, user: User) => users.changeEmail(user, tokenOf(user));
+
+async function readUser({ users }: Database, id: number): Promise<User> {
+  const user = await users.findById(id);
+  if (!user) throw new Error("The user does not exist");
+  return user;
+}
 
 /** Claims everything that is due and finishes what is within the budget. Returns how many mails of each kind those are. */
 async function send(database: Database): Promise<Partial<Record<MailKind, number>>> {
   const sent: Partial<Record<MailKind, number>> = {};
   for (let mail = await claim(database); mail; mail = await claim(database)) {
     if (mail.isWithinBudget) sent[mail.kind] = (sent[mail.kind] ?? 0) + 1;
-    await (mail.isWithinBudget ? database.outbox.finish(mail.id) : database.outbox.delete(mail.id));
+    await (mail.isWithinBudget ? database.outbox.finish(mail.id) : database.outbox.discard(mail));
   }
   return sent;
 }
@@ -146,88 +156,138 @@ export function outboxConformance(test: Test): void {
   });
 
   test("mails are claimed in the order in which they are due, of whichever kind", async (testDatabase) => {
-    const { outbox, query } = testDatabase;
+    const { users, outbox, query } = testDatabase;
+    const user = await users.create(bob);
     for (const day of ["2026-01-01", "2026-01-02"]) {
       await outbox.request("reset", ada.email);
-      await outbox.requestEmailChange({ userId: 1, recipient: bob.email, state: "state" });
+      await requestChange(testDatabase, user, "new@example.org");
       await query(`update outbox set due_at = '${day}T01:00:00.000Z' where due_at > '2026-02-01'`);
       const reset = "next_attempt_at > '2026-02-01'";
       await query(`update outbox set next_attempt_at = '${day}T02:00:00.000Z' where ${reset}`);
     }
-    const recipient = { email: bob.email, emailVerified: false };
-    const change = { kind: "email-change", state: "state", recipient, isTaken: false, user: null };
+    const recipient = { email: "new@example.org", emailVerified: false };
+    const change = { kind: "email-change", recipient, isTaken: false, user: { email: bob.email } };
     const reset = { kind: "reset", recipient: null };
     for (const mail of [change, reset, change, reset]) expect(await claim(testDatabase)).toMatchObject(mail);
   });
 
-  test("two replicas share the budgets of recipients, and that of a user who changes the e-mail", async (testDatabase) => {
+  test("two replicas share the budgets of recipients, one for each kind of mail", async (testDatabase) => {
     const { database, query, reopen } = testDatabase;
     await using second = await reopen();
     const { users, outbox } = database;
-    const [{ id }, other] = [await users.create(ada), await users.create(bob)];
-    const change = (recipient: string) =>
-      outbox.requestEmailChange({ userId: other.id, recipient, state: "" });
+    const { id } = await users.create(ada);
+    const change =
+      "insert into outbox (kind, user_id, recipient) values ('email-change', 0, 'new@example.org')";
     const request = async () => {
       for (let index = 0; index < 8; index++) {
         await outbox.request("reset", ada.email);
         await outbox.request("verification", ada.email);
-        await query(`insert into outbox (kind, user_id) values ('password', ${id})`);
-        await change(`new${index}@example.org`);
+        await query(`insert into outbox (kind, user_id) values ('password', ${id}), ('email', ${id})`);
+        await query(change);
       }
     };
+    const kinds = ["reset", "verification", "email-change", "password", "email"] as const;
     const sendBoth = async () => {
       const [one, other] = await Promise.all([send(database), send(second)]);
-      const total = (kind: MailKind) => (one[kind] ?? 0) + (other[kind] ?? 0);
-      return (["reset", "verification", "password", "email-change"] as const).map(total);
+      const sent = Object.fromEntries(kinds.map((kind) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]));
+      // All notifications to an unverified recipient share a budget.
+      const { password = 0, email = 0, ...others } = sent;
+      return [...Object.values(others), password + email];
     };
     await request();
-    expect(await sendBoth()).toEqual([3, 3, 5, 3]);
+    expect(await sendBoth()).toEqual([3, 3, 3, 5]);
     await age(testDatabase, 1.9);
     await request();
     expect(await sendBoth()).toEqual([0, 0, 0, 0]);
     await age(testDatabase, 2.1);
     await request();
-    expect(await sendBoth()).toEqual([1, 1, 0, 0]);
-    // The budget belongs to the address: a new user with it has no other one.
+    expect(await sendBoth()).toEqual([1, 1, 1, 0]);
+    // The budget belongs to the address: a new user with it has no other one. A verified one has its own for notifications.
     await users.delete(id);
-    const { id: userId } = await users.create(ada);
+    const { id: newId } = await users.create(ada);
     await outbox.request("verification", ada.email);
-    await outbox.requestEmailChange({ userId, recipient: ada.email, state: "" });
+    await query(`insert into outbox (kind, user_id) values ('password', ${newId})`);
     expect(await sendBoth()).toEqual([0, 0, 0, 0]);
+    await users.update(newId, { emailVerified: true });
+    for (let index = 0; index < 8; index++)
+      await query(`insert into outbox (kind, user_id) values ('password', ${newId}), ('email', ${newId})`);
+    expect(await sendBoth()).toEqual([0, 0, 0, 5 + 8]);
     await age(testDatabase, 24.1);
-    await change("new@example.org");
-    expect(await sendBoth()).toEqual([0, 0, 0, 1]);
+    await query(change);
+    expect(await sendBoth()).toEqual([0, 0, 1, 0]);
     await outbox.deleteOld();
     expect(await query("select recipient, due_at from outbox")).toEqual([{ recipient: null, due_at: null }]);
   });
 
+  test("two replicas count the requests of a user for a change of e-mail, and allow one approval and one confirmation", async (testDatabase) => {
+    const { database, query, reopen } = testDatabase;
+    await using second = await reopen();
+    const { id } = await database.users.create(ada);
+    await database.users.update(id, { emailVerified: true });
+    const user = await readUser(database, id);
+    const both = <T>(work: (one: Database, index: number) => Promise<T>) =>
+      Promise.all(Array.from({ length: 8 }, (_, index) => work(index % 2 ? second : database, index)));
+    const outcomes = await both((one, index) => requestChange(one, user, `new${index}@example.org`));
+    expect(outcomes.filter((outcome) => outcome === "requested")).toHaveLength(3);
+    expect(outcomes.filter((outcome) => outcome === "limited")).toHaveLength(5);
+    const changing = await readUser(database, id);
+    expect(changing).toMatchObject({ linkRevision: 3, updatedAt: user.updatedAt });
+    // The approval and the mail that it writes are one request. What is sent and finished still counts.
+    const approve = (one: Database) =>
+      one.users.approveEmailChange(changing, stateOf(changing), tokenOf(user));
+    expect((await both(approve)).filter(Boolean)).toHaveLength(1);
+    await send(database);
+    expect(await requestChange(second, user, "new@example.org")).toBe("limited");
+    await query(`update outbox set created_at = '2026-01-01T00:00:00.000Z' where state = 'revision 1'`);
+    expect(await requestChange(second, user, "last@example.org")).toBe("requested");
+    expect(await approve(database)).toBe(false);
+    expect(await changeEmail(database, changing)).toBeNull();
+    const last = await readUser(database, id);
+    const changed = (await both((one) => changeEmail(one, last))).filter((one) => one !== null);
+    expect(changed).toMatchObject([{ email: "last@example.org", pendingEmail: null, linkRevision: 5 }]);
+    expect(await requestChange(database, last, "x@example.org")).toBeNull();
+  });
+
+  test("a request for the present e-mail cancels the change, without a limit", async ({ database }) => {
+    const user = await database.users.create(ada);
+    for (let index = 0; index < 4; index++) await requestChange(database, user, `new${index}@example.org`);
+    expect(await readUser(database, user.id)).toMatchObject({ pendingEmail: "new2@example.org" });
+    expect(await requestChange(database, user, ada.email)).toBe("cancelled");
+    const cancelled = await readUser(database, user.id);
+    expect(cancelled).toMatchObject({ pendingEmail: null, linkRevision: 4 });
+    expect(await changeEmail(database, cancelled)).toBeNull();
+  });
+
   test("a changed e-mail ends the links of the old one, which gets all warnings, also after a deletion", async (testDatabase) => {
     const { users, outbox, query } = testDatabase;
-    const created = await users.create({ ...ada, verifies: true });
-    const { id } = created;
+    const { id } = await users.create({ ...ada, verifies: true });
     await users.markImported([id]);
     await outbox.request("reset", ada.email);
-    const user = await users.update(id, { hashedPassword: "b$b", notifies: true });
-    if (!user) throw new Error("The user does not exist");
+    await users.update(id, { hashedPassword: "b$b", notifies: true });
     await users.update(id, { emailVerified: true });
     await outbox.request("reset", ada.email);
     await users.storeNetwork(id, "home");
     await users.create(bob);
-    expect(await changeEmail(testDatabase, created, "new@example.org")).toBeNull();
-    await expect(changeEmail(testDatabase, user, bob.email)).rejects.toThrow(UserAlreadyExists);
-    const results = await Promise.all(
-      ["new@example.org", "other@example.org"].map((email) => changeEmail(testDatabase, user, email)),
-    );
-    const changed = results.find((one) => one !== null);
+    await requestChange(testDatabase, await readUser(testDatabase, id), bob.email);
+    const taken = await readUser(testDatabase, id);
+    await expect(changeEmail(testDatabase, taken)).rejects.toThrow(UserAlreadyExists);
+    await requestChange(testDatabase, taken, "new@example.org");
+    expect(await changeEmail(testDatabase, taken)).toBeNull();
+    const user = await readUser(testDatabase, id);
+    const changed = await changeEmail(testDatabase, user);
     expect(changed).toMatchObject({ emailVerified: true, tokenVersion: user.tokenVersion + 1 });
-    expect(results).toContain(null);
     expect(await users.findNetworkTimes(id)).toEqual([]);
     expect(await users.findDeleted([ada.email])).toEqual([ada.email]);
-    expect(await waiting(testDatabase)).toEqual([`password ${id}`, `email ${id}`]);
-    await users.delete(id);
-    const { email } = ada;
+    const approval = `email-change-approval ${id}`;
+    const warnings = [`password ${id}`, `email ${id}`];
+    expect((await waiting(testDatabase)).filter((mail) => mail !== approval)).toEqual(warnings);
+    await query("delete from outbox where kind = 'email-change-approval'");
+    await users.delete(id, undefined, { notifies: true });
+    const [email, emailVerified] = [changed?.email, true];
     for (const kind of ["password", "email"])
-      expect(await claim(testDatabase)).toMatchObject({ kind, user: null, recipient: { email } });
+      expect(await claim(testDatabase)).toMatchObject({ kind, user: null, recipient: { email: ada.email } });
+    const recipient = { email, emailVerified };
+    expect(await claim(testDatabase)).toMatchObject({ kind: "deletion", user: null, recipient });
     expect(await query("select id from outbox where next_attempt_at is not null")).toEqual([]);
   });
 
@@ -246,13 +306,41 @@ export function outboxConformance(test: Test): void {
     expect(await claim(testDatabase)).toMatchObject({ attempts: 2 });
   });
 
+  test("an operator's new e-mail ends all credentials and links, and leads back to the same user", async (testDatabase) => {
+    const { users, outbox } = testDatabase;
+    const { id } = await users.create(ada);
+    await users.update(id, { emailVerified: true });
+    await users.storeNetwork(id, "home");
+    const user = await readUser(testDatabase, id);
+    await users.create(bob);
+    await requestChange(testDatabase, user, "thief@example.org");
+    await outbox.request("reset", ada.email);
+    const random = { hashedPassword: "random$digest", notifies: true };
+    await expect(users.setEmail(user, bob.email, random)).rejects.toThrow(UserAlreadyExists);
+    const [approved, before] = [await readUser(testDatabase, id), await waiting(testDatabase)];
+    expect(before).toEqual([`email-change-approval ${id}`, `reset ${id}`]);
+    const away = await users.setEmail(user, "away@example.org", random);
+    expect(away).toMatchObject({
+      ...{ id, email: "away@example.org", emailVerified: false, pendingEmail: null },
+      ...{ hashedPassword: "random$digest", tokenVersion: user.tokenVersion + 1, passkeyRevision: 1 },
+    });
+    expect(await users.findNetworkTimes(id)).toEqual([]);
+    expect(await changeEmail(testDatabase, approved)).toBeNull();
+    expect(await waiting(testDatabase)).toEqual([before[0] ?? "", `email ${id}`, `reset ${id}`]);
+    expect(await users.setEmail(user, ada.email, random)).toMatchObject({ id, email: ada.email });
+    expect(await users.setEmail({ id: 99 }, "x@example.org", random)).toBeNull();
+  });
+
   test("an earlier release neither claims nor deletes mails whose kind or recipient it does not know", async (testDatabase) => {
     const { users, outbox, query } = testDatabase;
     const { id } = await users.create(ada);
-    const user = await users.update(id, { hashedPassword: ada.hashedPassword, notifies: true });
-    if (user) await changeEmail(testDatabase, user, "new@example.org");
-    await outbox.requestEmailChange({ userId: id, recipient: "other@example.org", state: "" });
-    const kinds = ["password", "email", "email-change"].map((kind) => `${kind} ${id}`);
+    await users.update(id, { hashedPassword: ada.hashedPassword, notifies: true });
+    for (const email of ["new@example.org", "other@example.org"]) {
+      await requestChange(testDatabase, await readUser(testDatabase, id), email);
+      if (email.startsWith("new")) await changeEmail(testDatabase, await readUser(testDatabase, id));
+    }
+    await query("delete from outbox where kind = 'email-change'");
+    const kinds = ["password", "email", "email-change-approval"].map((kind) => `${kind} ${id}`);
     const yesterday = new Date(Date.now() - 86_400_000).toISOString();
     for (const attempts of [1, 2]) {
       // Its statements.

@@ -170,7 +170,8 @@ export function passkeyConformance(test: Test): void {
     expect(await passkeys.list(first.id)).toEqual([]);
     expect(reset?.passkeyRevision).toBe(2);
     expect(await passkeys.list(second.id)).toHaveLength(1);
-    const renamed = await users.changeEmail(second, "new@example.org", { version: 0, tokenId: null });
+    const credentials = { hashedPassword, notifies: false };
+    const renamed = await users.setEmail(second, "new@example.org", credentials);
     expect(await passkeys.list(second.id)).toEqual([]);
     expect(renamed?.passkeyRevision).toBe(2);
   });

@@ -2,11 +2,12 @@
  * Password resets, e-mail verifications and e-mail changes. A request for a mail only writes to the outbox, with the same
  * statement for every e-mail address. `mail/sender.ts` later checks whether a user has the address.
  */
-import type { EmailChangeRequest } from "@latchkey/contracts";
-import type { Database, User } from "@latchkey/database";
+import type { EmailChangeRequest, LinkKind } from "@latchkey/contracts";
+import type { Database, User, ValidToken } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { AuthRequest } from "../../observability/audit.ts";
+import { EMAIL_CHANGE_REQUESTS } from "../../rate-limit/limits.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import { hashOf } from "./verify-password.ts";
@@ -15,20 +16,23 @@ export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<To
   readonly hasher: Pick<Hasher, "hash">;
   /** Returns the user, read again after the verification. */
   readonly verifyCurrentPassword: (of: Principal, password: string, request: AuthRequest) => Promise<User>;
+  /** Throws the reason why a conditional change was rejected. */
+  readonly explainRejection: (userId: number, token: ValidToken) => Promise<never>;
   readonly networkDigestOf: (email: string, request: AuthRequest) => string | undefined;
 }
 
 export function createLinkOperations(options: LinkOptions) {
-  const { users, outbox, hasher, oneTimeTokens, verifyCurrentPassword, networkDigestOf } = options;
+  const { users, outbox, hasher, oneTimeTokens } = options;
+  const { verifyCurrentPassword, explainRejection, networkDigestOf } = options;
 
   /** Returns the active user whom the token identifies, and the condition for the change. @throws ONE_TIME_TOKEN_INVALID */
-  const redeem = async (token: string, purpose: "reset" | "email-change") => {
+  const redeem = async (token: string, purpose: Exclude<LinkKind, "verification">) => {
     const verified = oneTimeTokens.verify(token, purpose);
     const user = verified && (await users.findById(verified.userId));
     if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
     // This condition allows only one of several concurrent confirmations.
     const condition = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
-    return { user, newEmail: verified.newEmail, condition };
+    return { user, condition };
   };
 
   return {
@@ -66,18 +70,34 @@ export function createLinkOperations(options: LinkOptions) {
       audit("email.verified", user.email, user.id);
     },
 
-    /** @throws the errors of `verifyCurrentPassword` */
+    /**
+     * Has no effect, silently, if too many requests of the user had one. A request for the present e-mail cancels the change.
+     * @throws the errors of `verifyCurrentPassword`
+     */
     async requestEmailChange(principal: Principal, change: EmailChangeRequest, request: AuthRequest) {
       const user = await verifyCurrentPassword(principal, change.current_password, request);
+      const condition = { ...principal.token, ...hashOf(user) };
+      const outcome = await users.requestEmailChange(user, change.email, condition, {
+        stateOf: (pending) => oneTimeTokens.stateOf("email-change", pending),
+        capacity: EMAIL_CHANGE_REQUESTS,
+      });
+      if (outcome === null) return explainRejection(user.id, condition);
+      request.audit(`email.change_${outcome}`, user.email, user.id);
+    },
+
+    /** Writes the mail with the link that confirms the change. @throws ONE_TIME_TOKEN_INVALID, also if the token was used */
+    async approveEmailChange({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
+      const { user, condition } = await redeem(token, "email-change-approval");
       const state = oneTimeTokens.stateOf("email-change", user);
-      await outbox.requestEmailChange({ userId: user.id, recipient: change.email, state });
-      request.audit("email.change_requested", user.email, user.id);
+      if (!(await users.approveEmailChange(user, state, condition)))
+        throw new ServiceError("ONE_TIME_TOKEN_INVALID");
+      audit("email.change_approved", user.email, user.id);
     },
 
     /** @throws ONE_TIME_TOKEN_INVALID, or UserAlreadyExists if another user has the new e-mail now */
     async confirmEmailChange({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
-      const { user, newEmail, condition } = await redeem(token, "email-change");
-      const changed = newEmail === undefined ? null : await users.changeEmail(user, newEmail, condition);
+      const { user, condition } = await redeem(token, "email-change");
+      const changed = await users.changeEmail(user, condition);
       if (!changed) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       audit("email.changed", changed.email, changed.id);
     },

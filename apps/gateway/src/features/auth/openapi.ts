@@ -5,7 +5,13 @@ import type { AccountRules } from "../../config.ts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { defineOperations, type OperationOptions } from "../../openapi/operation.ts";
 import { nameOf } from "../../openapi/schemas.ts";
-import { describeRefill, inWords, MAIL_BUDGETS, ROUTE_LIMITS } from "../../rate-limit/limits.ts";
+import {
+  describeRefill,
+  EMAIL_CHANGE_REQUESTS,
+  inWords,
+  MAIL_BUDGETS,
+  ROUTE_LIMITS,
+} from "../../rate-limit/limits.ts";
 
 const OPERATIONS = {
   register: {
@@ -97,10 +103,10 @@ const OPERATIONS = {
     errors: ["ONE_TIME_TOKEN_INVALID"],
   },
   requestEmailChange: {
-    summary: "Request a mail that changes the e-mail of the current user",
-    description: `The mail is sent to the new address; its link is valid for ${contracts.MAILS["email-change"].lifetime}, until the password, the e-mail or the token version of the user changes. Returns the same response if the address is taken. At most ${inWords(MAIL_BUDGETS.emailChanges.capacity)} requests of a user lead to a mail in 24 hours.`,
+    summary: "Request a change of the e-mail of the current user",
+    description: `If the present e-mail is verified, a mail to it asks for approval; otherwise, the mail that confirms the change is sent to the new address at once. Its link is valid for ${contracts.MAILS["email-change-approval"].lifetime}, until the next request, or until the password, the e-mail or the token version of the user changes. A request for the present e-mail only cancels the change. Returns the same response if the address is taken, and for further requests after ${inWords(EMAIL_CHANGE_REQUESTS)} of a user in 24 hours, which have no effect.`,
     body: contracts.EmailChangeRequest,
-    success: { status: 202, description: "A mail is sent unless a user has this e-mail." },
+    success: { status: 202, description: "The request is accepted; it can have no effect." },
     errors: ["CURRENT_PASSWORD_INCORRECT", ...HASHING_ERRORS],
     rateLimit: {
       ...ROUTE_LIMITS.passwordChange,
@@ -109,10 +115,17 @@ const OPERATIONS = {
     },
     isProtected: true,
   },
+  approveEmailChange: {
+    summary: "Approve a change of e-mail with the token of a mail",
+    description: `Requests the mail that confirms the change, to the new address; its link is valid for ${contracts.MAILS["email-change"].lifetime}. No mail is sent if the address is taken. The token works once.`,
+    body: contracts.EmailChangeApproval,
+    success: { status: 204, description: "The change is approved." },
+    errors: ["ONE_TIME_TOKEN_INVALID"],
+  },
   confirmEmailChange: {
     summary: "Change the e-mail with the token of a mail",
     description:
-      "The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, and notifies the old e-mail.",
+      "The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, deletes their passkeys, and notifies the old e-mail.",
     body: contracts.EmailChangeConfirmation,
     success: { status: 204, description: "The e-mail is changed." },
     errors: ["ONE_TIME_TOKEN_INVALID", "USER_ALREADY_EXISTS"],

@@ -109,6 +109,11 @@ export function authRoutes(options: AuthRoutesOptions) {
 
   const emailChange = routes()
     .post(
+      "/auth/email-change/approve",
+      ({ body, authRequest }) => authService.approveEmailChange(body, authRequest),
+      operations.approveEmailChange,
+    )
+    .post(
       "/auth/email-change/confirm",
       ({ body, authRequest }) => authService.confirmEmailChange(body, authRequest),
       operations.confirmEmailChange,

@@ -20,14 +20,15 @@ import { createLinkOperations, type LinkOptions } from "./links.ts";
 import { createPasswordVerifier, hashOf } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
-interface AuthServiceOptions extends Omit<LinkOptions, "verifyCurrentPassword" | "networkDigestOf"> {
+interface AuthServiceOptions
+  extends Omit<LinkOptions, "verifyCurrentPassword" | "explainRejection" | "networkDigestOf"> {
   readonly hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">;
   /** null: logins are not limited per e-mail. */
   readonly familiarNetworks: FamiliarNetworks | null;
   readonly tokens: Tokens;
   /** null: wrong values of `current_password` are not limited. */
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
-  /** Whether registrations and password changes write mails. */
+  /** Whether registrations, password changes and deletions write mails. */
   readonly sendsMail: boolean;
   /** Whether other services verify tokens without reading the user. If true, inactive users get no tokens. */
   readonly isVerifiedElsewhere: boolean;
@@ -102,7 +103,7 @@ export function createAuthService(options: AuthServiceOptions) {
   return {
     verifyCurrentPassword,
     findUser,
-    ...createLinkOperations({ ...options, verifyCurrentPassword, networkDigestOf }),
+    ...createLinkOperations({ ...options, verifyCurrentPassword, explainRejection, networkDigestOf }),
 
     /** @throws UserAlreadyExists */
     async register({ email, username, password }: RegisterRequest, request: AuthRequest): Promise<User> {
@@ -221,7 +222,8 @@ export function createAuthService(options: AuthServiceOptions) {
 
     /** @throws an error of `findUser` */
     async delete({ user, token }: Principal, { audit }: AuthRequest): Promise<void> {
-      if (!(await users.delete(user.id, token))) await explainRejection(user.id, token);
+      const isDeleted = await users.delete(user.id, token, { notifies: sendsMail });
+      if (!isDeleted) await explainRejection(user.id, token);
       audit("user.deleted", user.email, user.id);
     },
   };

@@ -5,7 +5,7 @@ import { privateKeyVariables } from "@latchkey/testing/keys";
 import { mapMembers } from "../../../src/map-members.ts";
 import type { Purpose, TokenUser } from "../../../src/tokens/one-time-tokens.ts";
 import { createPasskeyStatements } from "../../../src/tokens/passkey-statements.ts";
-import { signOneTimeToken } from "../one-time-token.ts";
+import { beginEmailChange, signOneTimeToken } from "../one-time-token.ts";
 import { createVerified, preparePasskey } from "../passkeys.ts";
 import { EVERY_FEATURE, newCredentials, SECRET_KEY, type Service, startService } from "../service.ts";
 import { openWire } from "../wire.ts";
@@ -23,25 +23,25 @@ interface Variation {
 const passkeyStatements = createPasskeyStatements([SECRET_KEY]);
 
 /** Its tokens are genuine. */
-const anybody: TokenUser = { id: 1, email: "", hashedPassword: "", tokenVersion: 0 };
+const anybody: TokenUser = {
+  ...{ id: 1, email: "", emailVerified: true, hashedPassword: "", tokenVersion: 0 },
+  ...{ pendingEmail: null, linkRevision: 0 },
+};
 
 const PURPOSES = new Map<string, Purpose>([
   ["confirmPasswordReset", "reset"],
+  ["approveEmailChange", "email-change-approval"],
   ["confirmEmailChange", "email-change"],
 ]);
 
 /** The example of the document, with credentials that no user has and the one-time token of a user. */
-export function validBody(
-  { body, operationId = "" }: NamedOperation,
-  user = anybody,
-  newEmail = newCredentials().email,
-) {
+export function validBody({ body, operationId = "" }: NamedOperation, user = anybody) {
   if (!body) return undefined;
   const example = body.example ?? mapMembers(body.properties, (property) => property.example);
   const purpose = PURPOSES.get(operationId) ?? "verification";
   const { state } = passkeyStatements.sign("passkey-login");
   const credentials = newCredentials();
-  const token = signOneTimeToken(purpose, user, { newEmail });
+  const token = signOneTimeToken(purpose, user);
   const values = { ...credentials, current_password: credentials.password, token, state };
   return { ...example, ...Object.fromEntries(Object.entries(values).filter(([name]) => name in example)) };
 }
@@ -81,7 +81,7 @@ export async function startSubjects() {
 export async function prepareSuccess(service: Service, operation: NamedOperation) {
   const created = await createVerified(service);
   const { id: userId, email, password, token } = created;
-  const user = (await service.database.users.findById(userId)) ?? anybody;
+  const user = await beginEmailChange(service, userId, newCredentials().email);
   const body = operation.operationId === "login" ? { email, password } : validBody(operation, user);
   const todo = await service.call("POST", "/todos", { body: { title: "Buy milk" } });
   const prepared = await preparePasskey(operation.operationId, service, created);
@@ -113,10 +113,9 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   async 409(operation, { working }) {
     const { email, username, password } = await working.createUser();
     const { id, token } = await working.createUser();
-    const user = (await working.database.users.findById(id)) ?? anybody;
     const isConfirmation = operation.operationId === "confirmEmailChange";
     const body = isConfirmation
-      ? validBody(operation, user, email)
+      ? validBody(operation, await beginEmailChange(working, id, email))
       : { email, username, password, current_password: password };
     return send(working, operation, { token, body });
   },

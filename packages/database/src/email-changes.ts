@@ -1,0 +1,184 @@
+/**
+ * Changes of e-mail in either database. Invariants: every request, cancellation and change increments `linkRevision`, so links
+ * of before end. Each function locks the user first, so concurrent calls for one user run one after another.
+ */
+import { hasLink, MAIL_KINDS } from "@latchkey/contracts";
+import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import { DAY_SECONDS, UNLIMITED } from "./outbox.ts";
+import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
+import { singleRow } from "./row-decoder.ts";
+import type { User } from "./tables.ts";
+import { isValidToken, type ValidToken } from "./token-revocation.ts";
+
+export interface EmailChangeOptions {
+  /** Returns the state of the user that the links of the change are bound to. It contains `linkRevision`. */
+  readonly stateOf: (user: User) => string;
+  /** The number of requests of a user that have an effect in 24 hours. Cancellations are not counted. */
+  readonly capacity: number;
+}
+
+/** `limited`: the request had no effect, because too many requests of the user had one in the last 24 hours. */
+export type EmailChangeOutcome = "requested" | "cancelled" | "limited";
+
+/** What changes of users share: see `users.ts`. */
+interface UserChanges {
+  readonly update: (
+    transaction: Orm,
+    values: PgUpdateSetSource<Tables["users"]>,
+    selection: SQL | undefined,
+  ) => Promise<User | null>;
+  /** Values that revoke all tokens and that delete all passkeys. */
+  readonly endLogins: () => PgUpdateSetSource<Tables["users"]>;
+  readonly forgetDevices: (transaction: Orm, id: number) => Promise<void>;
+  readonly rememberDeletion: (transaction: Orm, email: string) => Promise<void>;
+}
+
+const LINKS = ["email-change-approval", "email-change"] as const;
+const NOTIFICATIONS = MAIL_KINDS.filter((kind) => !hasLink(kind));
+
+export function createEmailChanges(
+  { transact }: RepositoryClient,
+  { users, outbox, now, later }: Tables,
+  { update, endLogins, forgetDevices, rememberDeletion }: UserChanges,
+) {
+  const nextRevision = sql`${users.linkRevision} + 1`;
+  /** Earlier releases claim every mail with a `nextAttemptAt`, but do not know these mails. */
+  const sentByDueAt = { nextAttemptAt: null, dueAt: now };
+
+  /** Locks the user and returns the user, or null if the condition is not met. */
+  const lock = async (transaction: Orm, id: number, condition?: SQL): Promise<User | null> => {
+    const query = transaction.update(users).set({ linkRevision: sql`${users.linkRevision}` });
+    const [user = null] = await query.where(and(eq(users.id, id), condition)).returning();
+    return user;
+  };
+
+  /** The change that `user` has requested, and the values to which its links are bound, have not changed. */
+  const isPending = (user: User, condition: ValidToken) =>
+    and(
+      isValidToken(users, condition),
+      eq(users.email, user.email),
+      eq(users.emailVerified, user.emailVerified),
+      sql`${users.pendingEmail} = ${user.pendingEmail}`,
+      eq(users.linkRevision, user.linkRevision),
+    );
+
+  /**
+   * The old e-mail gets the notifications that are already in the outbox and, if `notifies`, a notification of the change.
+   * Without the remembered deletion, an import, also of an old export of this database, would create a second account with the
+   * old e-mail and password.
+   */
+  const leaveEmail = async (transaction: Orm, old: User, notifies: boolean) => {
+    await forgetDevices(transaction, old.id);
+    const recipient = { recipient: old.email, isRecipientVerified: old.emailVerified };
+    const dueAt = sql`coalesce(${outbox.dueAt}, ${outbox.nextAttemptAt})`;
+    const isWaiting = or(isNotNull(outbox.dueAt), isNotNull(outbox.nextAttemptAt));
+    const isNotification = and(inArray(outbox.kind, NOTIFICATIONS), isNull(outbox.recipient));
+    const redirection = transaction.update(outbox).set({ ...recipient, nextAttemptAt: null, dueAt });
+    await redirection.where(and(eq(outbox.userId, old.id), isNotification, isWaiting));
+    const notification = { kind: "email", userId: old.id, ...recipient, ...sentByDueAt } as const;
+    if (notifies) await transaction.insert(outbox).values(notification);
+    await rememberDeletion(transaction, old.email);
+  };
+
+  return {
+    /**
+     * Stores the new e-mail and writes the mail to the present one if it is verified, otherwise to the new one. A request for
+     * the present e-mail cancels the change. Returns null if the condition is not met.
+     */
+    requestEmailChange: (
+      { id }: Pick<User, "id">,
+      email: string,
+      condition: ValidToken,
+      { stateOf, capacity }: EmailChangeOptions,
+    ) =>
+      transact(async (transaction): Promise<EmailChangeOutcome | null> => {
+        const user = await lock(transaction, id, isValidToken(users, condition));
+        if (!user) return null;
+        const setPending = (pendingEmail: string | null) =>
+          transaction
+            .update(users)
+            .set({ pendingEmail, linkRevision: nextRevision })
+            .where(eq(users.id, id))
+            .returning();
+        if (email === user.email) {
+          await setPending(null);
+          return "cancelled";
+        }
+        // The mails of one request have one state. The sender keeps them for a day, whether or not it sends them.
+        const count = sql<number | string>`count(distinct ${outbox.state})`;
+        const recent = and(
+          eq(outbox.userId, id),
+          inArray(outbox.kind, [...LINKS]),
+          gt(outbox.createdAt, later(-DAY_SECONDS)),
+        );
+        const [requests] = await transaction.select({ count }).from(outbox).where(recent);
+        if (Number(requests?.count) >= capacity) return "limited";
+        const state = stateOf(singleRow(await setPending(email)));
+        const mail = user.emailVerified
+          ? ({ kind: "email-change-approval" } as const)
+          : ({ kind: "email-change", recipient: email } as const);
+        await transaction.insert(outbox).values({ ...mail, userId: id, state, ...sentByDueAt });
+        return "requested";
+      }),
+    /**
+     * Writes the mail to the new e-mail. Returns false if the condition is not met, the change was requested again, or it was
+     * approved before.
+     */
+    approveEmailChange: (user: User, state: string, condition: ValidToken) =>
+      transact(async (transaction) => {
+        if (!(await lock(transaction, user.id, isPending(user, condition)))) return false;
+        const mail = { kind: "email-change", userId: user.id, state } as const;
+        const own = and(eq(outbox.userId, user.id), eq(outbox.kind, mail.kind), eq(outbox.state, state));
+        if ((await transaction.select({ id: outbox.id }).from(outbox).where(own)).length > 0) return false;
+        await transaction.insert(outbox).values({ ...mail, recipient: user.pendingEmail, ...sentByDueAt });
+        return true;
+      }),
+    /**
+     * Sets the requested e-mail as verified, revokes all tokens, deletes all networks, all passkeys, and waiting resets and
+     * verifications, and notifies the old e-mail. Returns null if the condition is not met or the change was requested again.
+     * @throws UserAlreadyExists
+     */
+    changeEmail: (user: User, condition: ValidToken) =>
+      transact(async (transaction) => {
+        if (user.pendingEmail === null) return null;
+        const values = {
+          ...{
+            email: user.pendingEmail,
+            emailVerified: true,
+            pendingEmail: null,
+            linkRevision: nextRevision,
+          },
+          ...endLogins(),
+        };
+        const selection = and(eq(users.id, user.id), isPending(user, condition));
+        const changed = await update(transaction, values, selection);
+        if (changed) await leaveEmail(transaction, user, true);
+        return changed;
+      }),
+    /**
+     * The operator's change, for a user who has lost the mailbox. All credentials end: `hashedPassword` replaces the password.
+     * If `notifies`, writes a reset for the new e-mail, which no budget limits, and notifies the old one. Returns null if the
+     * user does not exist.
+     * @throws UserAlreadyExists
+     */
+    setEmail: (
+      { id }: Pick<User, "id">,
+      email: string,
+      { hashedPassword, notifies }: Pick<User, "hashedPassword"> & { readonly notifies: boolean },
+    ) =>
+      transact(async (transaction) => {
+        const old = await lock(transaction, id);
+        if (!old) return null;
+        const values = {
+          ...{ email, emailVerified: false, pendingEmail: null, linkRevision: nextRevision },
+          ...{ hashedPassword, importedHash: null, ...endLogins() },
+        };
+        const changed = await update(transaction, values, eq(users.id, id));
+        await leaveEmail(transaction, old, notifies);
+        const reset = { kind: "reset", userId: id, emailDigest: UNLIMITED } as const;
+        if (notifies) await transaction.insert(outbox).values(reset);
+        return changed;
+      }),
+  };
+}
