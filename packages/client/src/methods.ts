@@ -35,7 +35,7 @@ type Operations = Record<
 
 /**
  * Methods for passkeys. The service must have passkeys enabled. `create` and `login` work in browsers only, and also throw
- * `LatchkeyPasskeyError` with the reason `not_supported`, `cancelled` or `timed_out`.
+ * `LatchkeyPasskeyError`, whose `reason` says why there is no passkey.
  */
 export interface Passkeys {
   /** Creates a passkey for the current user. */

@@ -81,7 +81,7 @@ ${field({
     [MAILS["email-change-approval"].page]: {
       title: "Approve your new e-mail address",
       action: "auth/email-change/approve",
-      intro: `We then mail a link to the new address. Opening it ends all logins${rules.hasPasskeys ? " and removes your passkeys" : ""}, and you log in with the new e-mail.`,
+      intro: `We then mail a link to the new address. Opening it ends all logins${rules.hasPasskeys ? " and removes your passkeys" : ""}, and you log in with the new e-mail. If you did not ask for this, leave this page and change your password.`,
       button: "Approve",
       success: `A link is on its way to the new address. It is valid for ${MAILS["email-change"].lifetime}. Until it is opened, nothing changes.`,
       renewal: newLink("change your e-mail again"),

@@ -14,7 +14,7 @@ import { sharedBrowser } from "../support/shared-resources.ts";
 
 setDefaultTimeout(60_000);
 
-const LINKED_PAGES = ["reset-password", "verify-email", "change-email"];
+const LINKED_PAGES = ["reset-password", "verify-email", "approve-email", "change-email"];
 
 /** The width changes the layout, and the scheme only the colours, so two of the four combinations cover all. */
 const WINDOWS = [

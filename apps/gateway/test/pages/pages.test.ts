@@ -5,9 +5,14 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 
 const PAGES = ["/docs", "/redoc"];
-const ACCOUNT_PAGES = ["", "/forgot-password", "/reset-password", "/verify-email", "/change-email"].map(
-  (name) => `/account${name}`,
-);
+const ACCOUNT_PAGES = [
+  "",
+  "/forgot-password",
+  "/reset-password",
+  "/verify-email",
+  "/approve-email",
+  "/change-email",
+].map((name) => `/account${name}`);
 const DOCUMENTS = [...PAGES, "/openapi.json"];
 const ASSET_PATH = /"(docs\/assets\/[0-9a-f]{24}\/[a-z.-]+)"/g;
 
