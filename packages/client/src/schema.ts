@@ -624,22 +624,22 @@ export interface components {
         };
         TodoPageResponse: {
             items: components["schemas"]["TodoResponse"][];
-            /** @example eyJpZCI6MX0= */
+            /** @example null */
             next_cursor: string | null;
         };
         PublicKeySet: {
             /** @description Empty if tokens are signed with a secret key. */
             keys: {
-                /** @enum {unknown} */
+                /** @enum {string} */
                 kty: "EC" | "OKP";
-                /** @enum {unknown} */
+                /** @enum {string} */
                 crv: "P-256" | "Ed25519";
                 x: string;
                 /** @description Absent from Ed25519 keys. */
                 y?: string;
                 /**
                  * @description The only algorithm for which the key is valid.
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 alg: "ES256" | "EdDSA";
                 /** @enum {string} */
@@ -827,51 +827,6 @@ export interface components {
         };
         /** @example [] */
         PasskeyListResponse: components["schemas"]["PasskeyResponse"][];
-        ConflictError: {
-            /** @description A sentence for people. */
-            detail: string;
-            /**
-             * @description Identifies the error.
-             * @enum {string}
-             */
-            code: "USER_ALREADY_EXISTS";
-        };
-        UnauthorizedError: {
-            /** @description A sentence for people. */
-            detail: string;
-            /**
-             * @description Identifies the error.
-             * @enum {string}
-             */
-            code: "INVALID_CREDENTIALS" | "PASSKEY_REJECTED" | "INVALID_TOKEN" | "LOGIN_REQUIRED";
-        };
-        BadRequestError: {
-            /** @description A sentence for people. */
-            detail: string;
-            /**
-             * @description Identifies the error.
-             * @enum {string}
-             */
-            code: "ONE_TIME_TOKEN_INVALID" | "PASSKEY_INVALID";
-        };
-        ForbiddenError: {
-            /** @description A sentence for people. */
-            detail: string;
-            /**
-             * @description Identifies the error.
-             * @enum {string}
-             */
-            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "EMAIL_NOT_VERIFIED";
-        };
-        NotFoundError: {
-            /** @description A sentence for people. */
-            detail: string;
-            /**
-             * @description Identifies the error.
-             * @enum {string}
-             */
-            code: "USER_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "TODO_NOT_FOUND" | "NOT_FOUND";
-        };
         PayloadTooLargeError: {
             /** @description A sentence for people. */
             detail: string;
@@ -880,6 +835,15 @@ export interface components {
              * @enum {string}
              */
             code: "PAYLOAD_TOO_LARGE";
+        };
+        UserAlreadyExistsError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_ALREADY_EXISTS";
         };
         TooManyRequestsError: {
             /** @description A sentence for people. */
@@ -890,7 +854,16 @@ export interface components {
              */
             code: "TOO_MANY_REQUESTS";
         };
-        ServiceUnavailableError: {
+        InternalError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INTERNAL_ERROR";
+        };
+        RegisterServiceUnavailableError: {
             /** @description A sentence for people. */
             detail: string;
             /**
@@ -899,14 +872,176 @@ export interface components {
              */
             code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
         };
-        InternalServerError: {
+        InvalidCredentialsError: {
             /** @description A sentence for people. */
             detail: string;
             /**
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INTERNAL_ERROR";
+            code: "INVALID_CREDENTIALS";
+        };
+        InactiveUserError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER";
+        };
+        LoginServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        InvalidTokenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN";
+        };
+        UserNotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_NOT_FOUND";
+        };
+        DatabaseUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "DATABASE_UNAVAILABLE";
+        };
+        UpdateMeForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT";
+        };
+        UpdateMeServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        RenewTokenUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        OneTimeTokenInvalidError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "ONE_TIME_TOKEN_INVALID";
+        };
+        ConfirmPasswordResetServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        RequestEmailChangeForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT";
+        };
+        RequestEmailChangeServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        PasskeyRejectedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "PASSKEY_REJECTED";
+        };
+        PasskeyInvalidError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "PASSKEY_INVALID";
+        };
+        DeletePasskeyNotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_NOT_FOUND" | "PASSKEY_NOT_FOUND";
+        };
+        CreatePasskeyOptionsForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "EMAIL_NOT_VERIFIED";
+        };
+        CreatePasskeyOptionsServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        TodoNotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "TODO_NOT_FOUND";
         };
     };
     responses: never;
@@ -1056,7 +1191,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConflictError"];
+                    "application/json": components["schemas"]["UserAlreadyExistsError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1072,7 +1207,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1109,7 +1244,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
@@ -1123,7 +1258,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["RegisterServiceUnavailableError"];
                 };
             };
         };
@@ -1165,7 +1300,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidCredentialsError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -1178,7 +1313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1194,7 +1329,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1231,7 +1366,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
@@ -1245,7 +1380,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["LoginServiceUnavailableError"];
                 };
             };
         };
@@ -1283,7 +1418,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -1296,7 +1431,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1309,7 +1444,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1349,7 +1484,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1362,7 +1497,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -1398,7 +1533,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -1411,7 +1546,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1424,7 +1559,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1464,7 +1599,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1477,7 +1612,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -1519,7 +1654,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. The current password is wrong. */
@@ -1532,7 +1667,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["UpdateMeForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1545,7 +1680,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The e-mail or username belongs to another user. */
@@ -1558,7 +1693,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConflictError"];
+                    "application/json": components["schemas"]["UserAlreadyExistsError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1574,7 +1709,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1611,7 +1746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
@@ -1625,7 +1760,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["UpdateMeServiceUnavailableError"];
                 };
             };
         };
@@ -1663,7 +1798,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["RenewTokenUnauthorizedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -1676,7 +1811,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1689,7 +1824,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1729,7 +1864,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1742,7 +1877,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -1778,7 +1913,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -1791,7 +1926,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1804,7 +1939,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1844,7 +1979,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1857,7 +1992,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -1899,7 +2034,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1936,7 +2071,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -1949,7 +2084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -1988,7 +2123,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BadRequestError"];
+                    "application/json": components["schemas"]["OneTimeTokenInvalidError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -2004,7 +2139,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2041,7 +2176,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -2054,7 +2189,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -2093,7 +2228,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BadRequestError"];
+                    "application/json": components["schemas"]["OneTimeTokenInvalidError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -2109,7 +2244,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2146,7 +2281,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
@@ -2160,7 +2295,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["ConfirmPasswordResetServiceUnavailableError"];
                 };
             };
         };
@@ -2196,7 +2331,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -2209,7 +2344,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -2222,7 +2357,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -2262,7 +2397,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -2275,7 +2410,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -2314,7 +2449,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BadRequestError"];
+                    "application/json": components["schemas"]["OneTimeTokenInvalidError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -2330,7 +2465,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2367,7 +2502,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -2380,7 +2515,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -2419,7 +2554,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BadRequestError"];
+                    "application/json": components["schemas"]["OneTimeTokenInvalidError"];
                 };
             };
             /** @description The e-mail or username belongs to another user. */
@@ -2432,7 +2567,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConflictError"];
+                    "application/json": components["schemas"]["UserAlreadyExistsError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -2448,7 +2583,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2485,7 +2620,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -2498,7 +2633,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -2538,7 +2673,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. The current password is wrong. */
@@ -2551,7 +2686,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["RequestEmailChangeForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -2564,7 +2699,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -2580,7 +2715,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2617,7 +2752,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
@@ -2631,7 +2766,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["RequestEmailChangeServiceUnavailableError"];
                 };
             };
         };
@@ -2724,7 +2859,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["PasskeyRejectedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -2737,7 +2872,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -2753,7 +2888,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2790,7 +2925,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -2803,7 +2938,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -2841,7 +2976,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -2854,7 +2989,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -2867,7 +3002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -2907,7 +3042,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -2920,7 +3055,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -2961,7 +3096,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BadRequestError"];
+                    "application/json": components["schemas"]["PasskeyInvalidError"];
                 };
             };
             /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
@@ -2975,7 +3110,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -2988,7 +3123,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -3001,7 +3136,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -3017,7 +3152,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3054,7 +3189,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -3067,7 +3202,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -3077,7 +3212,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The credential id. */
+                /**
+                 * @description The credential id.
+                 * @example cGFzc2tleQ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -3106,7 +3244,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -3119,7 +3257,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["InactiveUserError"];
                 };
             };
             /** @description The current user no longer exists. The current user has no such passkey. */
@@ -3132,7 +3270,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["DeletePasskeyNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -3185,7 +3323,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -3198,7 +3336,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -3240,7 +3378,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnauthorizedError"];
+                    "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
             /** @description The user is deactivated. The current password is wrong. The e-mail of the current user is not verified. */
@@ -3253,7 +3391,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForbiddenError"];
+                    "application/json": components["schemas"]["CreatePasskeyOptionsForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -3266,7 +3404,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -3282,7 +3420,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3319,7 +3457,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
@@ -3333,7 +3471,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["CreatePasskeyOptionsServiceUnavailableError"];
                 };
             };
         };
@@ -3392,8 +3530,12 @@ export interface operations {
     listTodos: {
         parameters: {
             query?: {
-                /** @description The next_cursor of the previous page. */
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example eyJpZCI6MX0=
+                 */
                 cursor?: string;
+                /** @example 20 */
                 limit?: number;
             };
             header?: never;
@@ -3465,7 +3607,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -3478,7 +3620,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -3522,7 +3664,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3559,7 +3701,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -3572,7 +3714,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -3612,7 +3754,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["TodoNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -3665,7 +3807,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -3678,7 +3820,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -3716,7 +3858,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["TodoNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -3769,7 +3911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -3782,7 +3924,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };
@@ -3826,7 +3968,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotFoundError"];
+                    "application/json": components["schemas"]["TodoNotFoundError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -3842,7 +3984,7 @@ export interface operations {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
                 };
             };
-            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3879,7 +4021,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InternalServerError"];
+                    "application/json": components["schemas"]["InternalError"];
                 };
             };
             /** @description The database is unreachable. */
@@ -3892,7 +4034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceUnavailableError"];
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };

@@ -49,7 +49,7 @@ export const PasskeyLoginRequest = Type.Object({
 });
 export type PasskeyLoginRequest = Type.Static<typeof PasskeyLoginRequest>;
 
-export const PasskeyPath = Type.Object({ id: text({ description: "The credential id." }) });
+export const PasskeyPath = Type.Object({ id: text({ description: "The credential id.", examples: [TEXT] }) });
 
 export const Passkey = Type.Object({
   id: Type.String({ description: "The credential id, base64url.", examples: [TEXT] }),

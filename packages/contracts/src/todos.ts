@@ -43,8 +43,17 @@ export const TodoPath = Type.Object({ id: Id });
 
 /** Any `cursor` is valid: a malformed cursor starts the listing at the beginning. */
 export const TodoQuery = Type.Object({
-  cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT })),
+  cursor: Type.Optional(
+    Type.String({ description: "The next_cursor of the previous page.", examples: ["eyJpZCI6MX0="] }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: PAGE_SIZE_MAX,
+      default: PAGE_SIZE_DEFAULT,
+      examples: [PAGE_SIZE_DEFAULT],
+    }),
+  ),
 });
 
 /** The content of a page's `next_cursor`: the id of the last item on that page. */
@@ -52,7 +61,8 @@ export const CursorPayload = Type.Object({ id: Id });
 
 export const TodoPage = Type.Object({
   items: Type.Array(Todo, { maxItems: PAGE_SIZE_MAX }),
-  next_cursor: Type.Union([Type.String({ examples: ["eyJpZCI6MX0="] }), Type.Null()]),
+  // A client that reads all pages of a mock server reaches the end.
+  next_cursor: Type.Union([Type.String(), Type.Null()], { examples: [null] }),
 });
 export type TodoPage = Type.Static<typeof TodoPage>;
 

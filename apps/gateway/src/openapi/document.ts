@@ -11,7 +11,7 @@ import type { AccountRules } from "../config.ts";
 import { ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 import { VERSION } from "../version.ts";
-import { componentSchemas, type JsonObject, translate } from "./schemas.ts";
+import { componentSchemas, type ErrorSchemas, type JsonObject, translate } from "./schemas.ts";
 
 /** The operations by path and method, in the format of `@elysiajs/swagger`. Only the members that this file uses. */
 type DescribedPaths = Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
@@ -19,6 +19,15 @@ type DescribedPaths = Readonly<Record<string, Readonly<Record<string, DescribedO
 interface DescribedOperation {
   readonly parameters?: readonly JsonObject[];
   readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, DescribedBody>> }>
+  >;
+}
+
+interface DescribedBody {
+  readonly schema: { readonly $ref: string };
+  /** Of an error: by code. */
+  readonly examples?: Readonly<Partial<Record<ErrorCode, unknown>>>;
 }
 
 const JSON_TYPE = "application/json";
@@ -49,7 +58,7 @@ function completeDocument(paths: DescribedPaths, rules: AccountRules): JsonObjec
       description: descriptionOf(hasTodos),
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
-    servers: [{ url: ".", description: "This service." }],
+    servers: [{ url: ".", description: SERVER }],
     tags: [
       ...Object.entries(TAGS)
         .filter(([name]) => isDescribed(name))
@@ -63,7 +72,7 @@ function completeDocument(paths: DescribedPaths, rules: AccountRules): JsonObjec
     ],
     paths: mapMembers(paths, (operations) => mapMembers(operations, completeOperation)),
     components: {
-      schemas: componentSchemas(described, codes, rules),
+      schemas: componentSchemas(described, errorSchemasOf(paths), rules),
       headers: HEADERS,
       securitySchemes: {
         bearer: {
@@ -75,6 +84,22 @@ function completeDocument(paths: DescribedPaths, rules: AccountRules): JsonObjec
       },
     },
   };
+}
+
+/** Relative, because a proxy can remove a prefix that the service does not know. */
+const SERVER =
+  "The URL of this document without `/openapi.json`. Enter it as the base URL of generated clients, and as `baseUrl` in Postman.";
+
+/** Returns the codes of the errors of each operation and status. The schema for issues is not derived from codes. */
+function errorSchemasOf(paths: DescribedPaths): ErrorSchemas {
+  const operations = Object.values(paths).flatMap((byMethod) => Object.values(byMethod));
+  const responses = operations.flatMap(({ responses }) => Object.values(responses));
+  const entries = responses.flatMap(({ content }) => {
+    const { schema, examples = {} } = content?.[JSON_TYPE] ?? {};
+    const codes = ERROR_CODES.filter((code) => code in examples && code !== "INVALID_REQUEST");
+    return schema && codes.length > 0 ? [[schema.$ref.replace(/^.*\//, ""), codes] as const] : [];
+  });
+  return Object.fromEntries(entries);
 }
 
 const TAGS = {
@@ -133,7 +158,7 @@ const PAGES = `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by defau
 \`next_cursor\` unchanged as \`cursor\`. On the last page it is \`null\`.`;
 
 const topics = (codes: readonly ErrorCode[], hasTodos: boolean): Readonly<Record<string, string>> => ({
-  Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\` without compression, at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
+  Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\` without compression (otherwise 422, not 415), at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
 ${JSON_MAX_DEPTH} levels deep, with at most ${JSON_MAX_MEMBERS} members per object. Members that are not listed are
 ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
 

@@ -107,9 +107,13 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   for (const { status, description, schema } of unavailable ? [success, unavailable] : [success]) {
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
   }
+  const additions: Readonly<Record<number, string | undefined>> = {
+    422: body && "A body that is not sent as JSON is an issue, too: no operation returns 415.",
+    429: rateLimit?.description?.replace("{quota}", quota),
+  };
   for (const [status, sharing] of Map.groupBy(codes, (code) => ERROR_TABLE[code].status)) {
-    const addition = status === 429 ? rateLimit?.description?.replace("{quota}", quota) : undefined;
-    responses[status] = errorResponse(status, sharing, headers, example, addition);
+    const schema = status === 422 ? "ValidationErrorResponse" : errorSchemaName(operationId, status, sharing);
+    responses[status] = errorResponse(sharing, schema, headers, example, additions[status]);
   }
   return {
     operationId,
@@ -145,13 +149,14 @@ function issuesOf(schema: Type.TObject, location: Location): Issues {
   throw new TypeError(`A text and a number are valid for every member of the ${location}`);
 }
 
-type Parameter = Type.TSchema & { description?: string };
+type Parameter = Type.TSchema & { description?: string; examples?: readonly unknown[] };
 
-const queryParameter = ([name, { description, ...schema }]: [string, Parameter]) => ({
+const queryParameter = ([name, { description, examples, ...schema }]: [string, Parameter]) => ({
   in: "query" as const,
   name,
   required: false,
   ...(description !== undefined && { description }),
+  ...(examples && { example: examples[0] }),
   schema,
 });
 
@@ -165,11 +170,12 @@ const reference = (schema: string) => ({ $ref: `#/components/schemas/${schema}` 
 
 /**
  * Describes the errors with one status. Each code has an example with the same name.
+ * @param schema the name of the schema
  * @param addition the last sentences of the description
  */
 function errorResponse(
-  status: number,
   codes: readonly ErrorCode[],
+  schema: string,
   headers: readonly HeaderName[],
   example: ErrorProperties,
   addition: string | undefined,
@@ -179,7 +185,7 @@ function errorResponse(
     [...codes.map((code) => ERROR_TABLE[code].description), addition ?? []].flat().join(" "),
     [...new Set([...headers, ...examples.flatMap(({ headers }) => Object.keys(headers))])],
     {
-      schema: reference(status === 422 ? "ValidationErrorResponse" : errorSchemaName(status)),
+      schema: reference(schema),
       examples: Object.fromEntries(examples.map(({ code, body }) => [code, { value: body }])),
     },
   );

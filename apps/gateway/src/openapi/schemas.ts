@@ -5,7 +5,7 @@
 import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
 import type { AccountRules } from "../config.ts";
-import { ERROR_TABLE, type ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -35,30 +35,33 @@ const SCHEMAS = {
 /** Names in `components.schemas`. */
 export type SchemaName = keyof typeof SCHEMAS;
 
-/** Returns the name of the schema for all errors with this status, such as `ConflictError`. */
-export const errorSchemaName = (status: number): string =>
-  `${STATUS_CODES[status]?.replaceAll(/ Error|\W/g, "")}Error`;
+/**
+ * Returns the name of the schema for the errors of an operation with one status. It is the name of the code, such as
+ * `UserNotFoundError`, or if there are several codes, that of the operation and the status, such as `UpdateMeForbiddenError`.
+ */
+export function errorSchemaName(operationId: string, status: number, codes: readonly ErrorCode[]): string {
+  const [code = "", ...others] = codes;
+  const words = others.length > 0 ? [operationId, STATUS_CODES[status] ?? ""] : [code.toLowerCase()];
+  const name = words.join(" ").replaceAll(/(?:^|[\W_]+)(\w)/g, (_, first: string) => first.toUpperCase());
+  return name.replace(/(Error)?$/, "Error");
+}
 
-/** Returns a schema for each status except 405 and 417, which no operation returns, and 422, which has a schema with issues. */
-function errorSchemas(codes: readonly ErrorCode[]): Record<string, JsonObject> {
+/** The codes of errors by the name of their schema. */
+export type ErrorSchemas = Readonly<Record<string, readonly ErrorCode[]>>;
+
+function errorSchema(codes: readonly ErrorCode[]): JsonObject {
   const { code, ...others } = contracts.ErrorBody.properties;
-  const described = codes.filter((name) => ![405, 417, 422].includes(ERROR_TABLE[name].status));
-  const byStatus = Map.groupBy(described, (name) => ERROR_TABLE[name].status);
-  const entries = [...byStatus].map(([status, names]) => {
-    const properties = { ...others, code: { ...code, enum: names } };
-    return [errorSchemaName(status), { ...contracts.ErrorBody, properties }] as const;
-  });
-  return Object.fromEntries(entries);
+  return { ...contracts.ErrorBody, properties: { ...others, code: { ...code, enum: codes } } };
 }
 
 /**
  * Returns `components.schemas`.
  * @param described the described paths in JSON. An optional schema is returned only if this text contains its name
- * @param codes the codes of the errors that the operations return
+ * @param errors the codes of the errors that the operations return
  */
 export function componentSchemas(
   described: string,
-  codes: readonly ErrorCode[],
+  errors: ErrorSchemas,
   rules: AccountRules,
 ): Record<string, JsonObject> {
   const isDescribed = ([name]: [string, object]) =>
@@ -66,7 +69,7 @@ export function componentSchemas(
   const schemas = Object.fromEntries(Object.entries<object>(SCHEMAS).filter(isDescribed));
   const user = rules.claims.includes("roles") ? contracts.UserWithRoles : contracts.User;
   const replaced = { UserResponse: user, UpdateUserRequest: contracts.updateUserRequest(rules) };
-  return mapMembers({ ...schemas, ...replaced, ...errorSchemas(codes) }, (schema) =>
+  return mapMembers({ ...schemas, ...replaced, ...mapMembers(errors, errorSchema) }, (schema) =>
     translateMembers(contracts.withPasswordMinLength(schema, rules.passwordMinLength)),
   );
 }
@@ -90,6 +93,8 @@ function translateMembers(schema: object): JsonObject {
   const { dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
   return {
     ...mapMembers(rest, translate),
+    // Generators give a member without a type any value.
+    ...(isTextEnum(rest) && { type: "string" }),
     ...(constant !== undefined && { enum: [constant] }),
     ...(Array.isArray(examples) && { example: examples[0] }),
     ...(Array.isArray(anyOf) && translateUnion(anyOf)),
@@ -112,6 +117,9 @@ function translateUnion(members: readonly unknown[]): JsonObject {
  * the exclusion, because JSON in UTF-8 can contain a lone surrogate only as an escape sequence.
  */
 const withoutSurrogates = (pattern: string): string => pattern.replaceAll("\\uD800-\\uDFFF", "");
+
+const isTextEnum = ({ enum: values }: JsonObject): boolean =>
+  Array.isArray(values) && values.every((value) => typeof value === "string");
 
 const isLong = ({ type, maximum }: JsonObject): boolean =>
   type === "integer" && typeof maximum === "number" && maximum > 2 ** 31;

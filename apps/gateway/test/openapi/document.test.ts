@@ -79,21 +79,35 @@ describe("the document", async () => {
     }
   });
 
-  test("has a named schema for the errors of each status, with its codes, and an example of each code", () => {
+  test("has a named schema for the errors of an operation with one status: exactly its codes, with an example of each", () => {
     for (const { responses } of operations) {
       for (const [status, { content }] of Object.entries(responses)) {
         const { schema = {}, examples = {} } = content?.["application/json"] ?? {};
-        if (Number(status) < 400 || status === "422" || schema.$ref === UNAVAILABLE) continue;
+        if (Number(status) < 400 || schema.$ref === UNAVAILABLE) continue;
         const name = String(schema.$ref).replace("#/components/schemas/", "");
         const { properties } = document.components.schemas[name] as {
           properties: { code: { enum: string[] } };
         };
-        const codes = ERROR_CODES.filter((code) => String(ERROR_TABLE[code].status) === status);
-        expect(properties.code.enum.toSorted()).toEqual(codes.toSorted());
-        expect(codes).toEqual(expect.arrayContaining(Object.keys(examples)));
-        expect(Object.keys(examples)).not.toEqual([]);
+        expect([name, properties.code.enum.toSorted()]).toEqual([name, Object.keys(examples).toSorted()]);
+        const ofStatus = ERROR_CODES.filter((code) => String(ERROR_TABLE[code].status) === status);
+        expect(ofStatus).toEqual(expect.arrayContaining(properties.code.enum));
       }
     }
+  });
+
+  test("has an example for every parameter, and a type for every enum", () => {
+    const parameters = operations.flatMap((one) => one.parameters ?? []);
+    expect(parameters.length).toBeGreaterThan(3);
+    expect(parameters.filter((parameter) => !("example" in parameter))).toEqual([]);
+    const enums = [...objectsIn(document)].filter((part) => Array.isArray(part.enum));
+    expect(enums.filter(({ type }) => type !== "string")).toEqual([]);
+  });
+
+  test("says of every request body that other content types get 422, and ends the pages of a mock server", () => {
+    for (const { responses, requestBody } of operations)
+      expect(responses[422]?.description.includes("no operation returns 415") ?? false).toBe(!!requestBody);
+    const { TodoPageResponse } = document.components.schemas;
+    expect(TodoPageResponse).toMatchObject({ properties: { next_cursor: { example: null } } });
   });
 
   test.each([
