@@ -1,16 +1,35 @@
 /** Parses and validates the arguments that identify or describe a user, with the schemas of the API. */
 import { usageError } from "@latchkey/cli";
-import { describeViolation, ID_MAX, normalizeEmail, RegisterRequest, Roles } from "@latchkey/contracts";
+import {
+  describeViolation,
+  ID_MAX,
+  isMailable,
+  LoginRequest,
+  normalizeEmail,
+  RegisterRequest,
+  Roles,
+  toAsciiEmail,
+} from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/schema";
 
 /** The e-mail address of a user, or the id, which identifies the user in the service's logs. */
 export type UserRef = { readonly email: string } | { readonly id: number };
 
-const { email, username, password } = RegisterRequest.properties;
+const { email: newEmail, username, password } = RegisterRequest.properties;
+const { email } = LoginRequest.properties;
 
-/** Trims and lowercases an e-mail address, as the service does. @throws {CliError} with exit code 64 */
+/** Trims and lowercases the e-mail address of an existing user. @throws {CliError} with exit code 64 */
 export const parseEmail = textParser("e-mail", email, normalizeEmail);
+
+const parseAsciiEmail = textParser("e-mail", newEmail, (text) => toAsciiEmail(normalizeEmail(text)));
+
+/** Checks and converts a new e-mail address as the service does. @throws {CliError} with exit code 64 */
+export function parseNewEmail(given: string): string {
+  const address = parseAsciiEmail(given);
+  if (isMailable(address)) return address;
+  throw usageError("The e-mail is not a valid e-mail address.");
+}
 
 const parseEmailOfDomain = textParser("domain", email, (text) => `user@${text.trim().toLowerCase()}`);
 

@@ -9,6 +9,7 @@ export interface ErrorResponse {
   readonly body: {
     readonly detail: string | readonly ValidationIssue[];
     readonly code: ErrorCode | "CLIENT_CLOSED";
+    readonly field?: string;
   };
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -30,6 +31,8 @@ interface ErrorDefinition {
   readonly description: string;
   readonly detail: string | ((error: ErrorProperties) => ErrorResponse["body"]["detail"]);
   readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
+  /** Whether the body contains `field`. @default false */
+  readonly hasField?: true;
   /** True if the error belongs to a feature that can be off. The OpenAPI document omits the error if the feature is off. */
   readonly isOptional?: true;
 }
@@ -39,6 +42,8 @@ export interface ErrorProperties {
   readonly issues?: readonly ValidationIssue[];
   /** The quota as text, for example `5 per 1 minute`. */
   readonly quota?: string;
+  /** The member of the request whose value another user has. */
+  readonly field?: "email" | "username";
   /** The methods that the path supports. */
   readonly allow?: string;
   readonly retryAfterSeconds?: number;
@@ -59,6 +64,7 @@ export const ERROR_TABLE = defineErrors({
     status: 409,
     description: "The e-mail or username belongs to another user.",
     detail: "A user with this e-mail or username already exists",
+    hasField: true,
   },
   INVALID_CREDENTIALS: {
     status: 401,
@@ -217,10 +223,11 @@ export function toErrorResponse(error: unknown): ErrorResponse {
 const propertiesOf = (error: object): ErrorProperties => error;
 
 export function errorResponseFor(code: ErrorCode, error: ErrorProperties = {}): ErrorResponse {
-  const { status, detail, headers } = ERROR_TABLE[code];
+  const { status, detail, headers, hasField } = ERROR_TABLE[code];
+  const body = { detail: typeof detail === "string" ? detail : detail(error), code };
   return {
     status,
-    body: { detail: typeof detail === "string" ? detail : detail(error), code },
+    body: hasField && error.field ? { ...body, field: error.field } : body,
     headers: headers?.(error) ?? {},
   };
 }

@@ -13,6 +13,10 @@ export const ErrorBody = Type.Object({
   detail: Type.String({ description: "A sentence for people." }),
   code: Type.String({ description: "Identifies the error." }),
 });
+/** Only in an error about a value that another user has. */
+export const TakenField = Type.Union([Type.Literal("email"), Type.Literal("username")], {
+  description: "The value that another user has; `email` if both are taken. Only with `USER_ALREADY_EXISTS`.",
+});
 const ValidationErrorBody = Type.Object({
   detail: Type.Array(ValidationIssue, { minItems: 1 }),
   code: Type.Literal("INVALID_REQUEST"),

@@ -2,6 +2,7 @@
 
 export * from "./bounds.ts";
 export * from "./database-url.ts";
+export * from "./email.ts";
 export * from "./errors.ts";
 export * from "./keys.ts";
 export * from "./mails.ts";

@@ -11,6 +11,18 @@ const TEXT_PATTERN = "^[^\\u0000\\uD800-\\uDFFF]*$";
 export const EMAIL_PATTERN =
   "^[^\\s@\\u0000\\uD800-\\uDFFF]+@[^\\s@.\\u0000\\uD800-\\uDFFF]+(\\.[^\\s@.\\u0000\\uD800-\\uDFFF]+)+$";
 
+/**
+ * Matches a new e-mail address: `EMAIL_PATTERN` without control, format and bidi characters, and without characters that some
+ * programs read as the end of an address or as a list. Some programs also decode the words of RFC 2047, which contain `=?`.
+ */
+export const NEW_EMAIL_PATTERN =
+  '^(?!.*=\\?)[^\\s@()<>[\\]:;\\\\,"\\p{Cc}\\p{Cf}\\uD800-\\uDFFF]+' +
+  '@[^\\s@.()<>[\\]:;\\\\,"\\p{Cc}\\p{Cf}\\uD800-\\uDFFF]+(\\.[^\\s@.()<>[\\]:;\\\\,"\\p{Cc}\\p{Cf}\\uD800-\\uDFFF]+)+$';
+
+/** At least one character is visible: neither white space nor a format character. */
+export const VISIBLE_TEXT_PATTERN =
+  "^[^\\u0000\\uD800-\\uDFFF]*[^\\s\\p{Cf}\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*$";
+
 /** Without padding (RFC 4648 §5). */
 export const BASE64URL_PATTERN = "^[A-Za-z0-9_-]*$";
 

@@ -1,7 +1,7 @@
 /** The wire shapes of users: the bodies of requests, and the responses. */
 import Type from "typebox";
 import * as bounds from "./bounds.ts";
-import { EMAIL_PATTERN, Timestamp, text } from "./text.ts";
+import { EMAIL_PATTERN, NEW_EMAIL_PATTERN, Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
 
 const Email = Type.String({
   pattern: EMAIL_PATTERN,
@@ -10,19 +10,28 @@ const Email = Type.String({
   examples: ["ada@example.com"],
 });
 
-/** Addresses that differ only in case or surrounding whitespace belong to one user. An overlong text is not lowercased. */
-export function normalizeEmail(text: string): string {
-  const email = text.trim();
-  return email.length > 2 * bounds.EMAIL_MAX_LENGTH ? email : email.toLowerCase();
-}
+/** The address that a user gets. An address that is already stored can be any `Email`. */
+export const NewEmail = Type.String({
+  pattern: NEW_EMAIL_PATTERN,
+  maxLength: bounds.EMAIL_MAX_LENGTH,
+  description:
+    "Trimmed, lowercased and, if the domain is internationalized, converted to ASCII (`xn--…`) before validation.",
+  examples: ["ada@example.com"],
+});
 
-const Username = text({ minLength: 1, maxLength: bounds.USERNAME_MAX_LENGTH, examples: ["ada"] });
+const Username = text({
+  pattern: VISIBLE_TEXT_PATTERN,
+  minLength: 1,
+  maxLength: bounds.USERNAME_MAX_LENGTH,
+  examples: ["ada"],
+});
 
 const Password = text({
   minLength: bounds.PASSWORD_MIN_LENGTH,
   maxLength: bounds.PASSWORD_MAX_LENGTH,
   format: "password",
-  description: "Never trimmed or normalised.",
+  description:
+    "Never trimmed. A login that sends the same characters in another Unicode form succeeds if the form NFC is correct.",
   examples: ["correct horse battery staple"],
 });
 
@@ -42,7 +51,7 @@ export function withPasswordMinLength<Schema extends object>(body: Schema, minLe
   } as Schema;
 }
 
-export const RegisterRequest = Type.Object({ email: Email, username: Username, password: Password });
+export const RegisterRequest = Type.Object({ email: NewEmail, username: Username, password: Password });
 export type RegisterRequest = Type.Static<typeof RegisterRequest>;
 
 export const LoginRequest = Type.Object({ email: Email, password: CurrentPassword });
@@ -92,7 +101,7 @@ export const updateUserRequest = ({ requireCurrentPassword, hasPasskeys }: Updat
     },
   });
 
-export const EmailChangeRequest = Type.Object({ email: Email, current_password: CurrentPassword });
+export const EmailChangeRequest = Type.Object({ email: NewEmail, current_password: CurrentPassword });
 export type EmailChangeRequest = Type.Static<typeof EmailChangeRequest>;
 
 export const PasswordResetRequest = Type.Object({ email: Email });

@@ -1,6 +1,6 @@
 /** Messages about invalid values. A message never contains the value itself. */
 import type { TLocalizedValidationError } from "typebox/error";
-import { BASE64URL_PATTERN, EMAIL_PATTERN } from "./text.ts";
+import { BASE64URL_PATTERN, EMAIL_PATTERN, NEW_EMAIL_PATTERN, VISIBLE_TEXT_PATTERN } from "./text.ts";
 
 /** Describes a text of more than `limit` code points. */
 export const describeTooLong = (limit: number) => ({
@@ -10,6 +10,8 @@ export const describeTooLong = (limit: number) => ({
 
 const PATTERN_MESSAGES = new Map([
   [EMAIL_PATTERN, "is not a valid e-mail address"],
+  [NEW_EMAIL_PATTERN, "is not a valid e-mail address"],
+  [VISIBLE_TEXT_PATTERN, "must contain a visible character, and no U+0000 or lone surrogates"],
   [BASE64URL_PATTERN, "is not base64url without padding"],
 ]);
 

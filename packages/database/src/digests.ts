@@ -1,5 +1,6 @@
 /** Digests of e-mails for the log, with a key of the database: so that a new signing key does not cut the history of a user in two. */
 import { createHmac } from "node:crypto";
+import { toAsciiEmail } from "@latchkey/contracts";
 import { eq } from "drizzle-orm";
 import type { RepositoryClient, Tables } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
@@ -15,7 +16,8 @@ export function createDigestRepository({ orm, prepare }: RepositoryClient, { dig
     /** Reads the key, and returns the function that computes the `email_digest` of log lines. */
     openEmailDigest: async (): Promise<EmailDigest> => {
       const { key } = singleRow(await byName({}));
-      return (email) => createHmac("sha256", key).update(email).digest("hex").slice(0, DIGEST_HEX_CHARACTERS);
+      return (email) =>
+        createHmac("sha256", key).update(toAsciiEmail(email)).digest("hex").slice(0, DIGEST_HEX_CHARACTERS);
     },
   };
 }

@@ -2,7 +2,7 @@
  * Changes of e-mail in either database. Invariants: every request, cancellation and change increments `linkRevision`, so links
  * of before end. Each function locks the user first, so concurrent calls for one user run one after another.
  */
-import { hasLink, MAIL_KINDS } from "@latchkey/contracts";
+import { hasLink, MAIL_KINDS, toAsciiEmail } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { DAY_SECONDS, UNLIMITED } from "./outbox.ts";
@@ -32,6 +32,9 @@ interface UserChanges {
   readonly endLogins: () => PgUpdateSetSource<Tables["users"]>;
   readonly forgetDevices: (transaction: Orm, id: number) => Promise<void>;
   readonly rememberDeletion: (transaction: Orm, email: string) => Promise<void>;
+  /** @throws UserAlreadyExists if another user has the address in another form */
+  readonly expectFreeEmail: (transaction: Orm, email: string, exceptId: number) => Promise<void>;
+  readonly explainConflict: (findField: () => "email") => (error: unknown) => Promise<never>;
 }
 
 const LINKS = ["email-change-approval", "email-change"] as const;
@@ -40,7 +43,7 @@ const NOTIFICATIONS = MAIL_KINDS.filter((kind) => !hasLink(kind));
 export function createEmailChanges(
   { transact }: RepositoryClient,
   { users, outbox, now, later }: Tables,
-  { update, endLogins, forgetDevices, rememberDeletion }: UserChanges,
+  { update, endLogins, forgetDevices, rememberDeletion, expectFreeEmail, explainConflict }: UserChanges,
 ) {
   const nextRevision = sql`${users.linkRevision} + 1`;
   /** Earlier releases claim every mail with a `nextAttemptAt`, but do not know these mails. */
@@ -101,7 +104,7 @@ export function createEmailChanges(
             .set({ pendingEmail, linkRevision: nextRevision })
             .where(eq(users.id, id))
             .returning();
-        if (email === user.email) {
+        if (email === toAsciiEmail(user.email)) {
           await setPending(null);
           return "cancelled";
         }
@@ -142,6 +145,7 @@ export function createEmailChanges(
     changeEmail: (user: User, condition: ValidToken) =>
       transact(async (transaction) => {
         if (user.pendingEmail === null) return null;
+        await expectFreeEmail(transaction, user.pendingEmail, user.id);
         const values = {
           ...{
             email: user.pendingEmail,
@@ -155,7 +159,7 @@ export function createEmailChanges(
         const changed = await update(transaction, values, selection);
         if (changed) await leaveEmail(transaction, user, true);
         return changed;
-      }),
+      }).catch(explainConflict(() => "email")),
     /**
      * The operator's change, for a user who has lost the mailbox. All credentials end: `hashedPassword` replaces the password.
      * If `notifies`, writes a reset for the new e-mail, which no budget limits, and notifies the old one. Returns null if the
@@ -170,6 +174,7 @@ export function createEmailChanges(
       transact(async (transaction) => {
         const old = await lock(transaction, id);
         if (!old) return null;
+        await expectFreeEmail(transaction, email, id);
         const values = {
           ...{ email, emailVerified: false, pendingEmail: null, linkRevision: nextRevision },
           ...{ hashedPassword, importedHash: null, ...endLogins() },
@@ -179,6 +184,6 @@ export function createEmailChanges(
         const reset = { kind: "reset", userId: id, emailDigest: UNLIMITED } as const;
         if (notifies) await transaction.insert(outbox).values(reset);
         return changed;
-      }),
+      }).catch(explainConflict(() => "email")),
   };
 }

@@ -12,7 +12,8 @@ export class UserAlreadyExists extends Error {
   override readonly name = "UserAlreadyExists";
   readonly code = "USER_ALREADY_EXISTS";
 
-  constructor() {
+  /** @param field the taken value; `email` if both are taken. The repository of users always sets it */
+  constructor(readonly field?: "email" | "username") {
     super("A user with this e-mail address or username already exists.");
   }
 }

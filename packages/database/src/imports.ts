@@ -4,6 +4,7 @@
  * imports skip a remembered e-mail address.
  */
 import { createHmac, randomBytes, randomInt } from "node:crypto";
+import { toAsciiEmail } from "@latchkey/contracts";
 import { and, gt, inArray, lte, sql } from "drizzle-orm";
 import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import type { User } from "./tables.ts";
@@ -20,7 +21,7 @@ export interface ImportedUser extends Pick<User, "email" | "username" | "hashedP
 const KEPT_SECONDS = 90 * 24 * 60 * 60;
 
 const digestOf = (email: string, key: string): string =>
-  createHmac("sha256", key).update(email).digest("hex");
+  createHmac("sha256", key).update(toAsciiEmail(email)).digest("hex");
 
 /**
  * Whether the user was imported. A user whom an earlier release imported has no `importedAt`, but can have an `importedHash`.

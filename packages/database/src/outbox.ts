@@ -2,7 +2,7 @@
  * The outbox in either database. Invariants: at any time, each mail is claimed by at most one process. Mails to one recipient
  * are counted one after another, because all replicas share the recipient's budget.
  */
-import type { MailKind } from "@latchkey/contracts";
+import { emailForms, type MailKind } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import type { OutboxRow, User } from "./tables.ts";
@@ -136,7 +136,7 @@ export function createOutboxRepository(
     const found = (condition: SQL) => transaction.select().from(users).where(condition);
     const [user = null] = await found(eq(users.id, row.userId ?? 0));
     const recipient = email === null ? user : { email, emailVerified: isRecipientVerified ?? false };
-    const isTaken = email !== null && (await found(eq(users.email, email))).length > 0;
+    const isTaken = email !== null && (await found(inArray(users.email, emailForms(email)))).length > 0;
     const isCounted =
       row.emailDigest !== null ||
       (recipient !== null &&
@@ -150,7 +150,10 @@ export function createOutboxRepository(
      * @param options.isLimited whether the mail counts in the recipient's budget. @default true
      */
     request: (kind: "reset" | "verification", email: string, { isLimited = true } = {}) => {
-      const userId = sql<number>`(select ${users.id} from ${users} where ${users.email} = ${email})`;
+      const [sent, ascii, unicode] = emailForms(email);
+      const order = sql`case ${users.email} when ${sent} then 0 when ${ascii} then 1 else 2 end`;
+      const hasForm = inArray(users.email, [sent, ascii, unicode]);
+      const userId = sql<number>`(select ${users.id} from ${users} where ${hasForm} order by ${order} limit 1)`;
       return write(orm.insert(outbox).values({ kind, userId, emailDigest: isLimited ? null : UNLIMITED }));
     },
     /**

@@ -1,6 +1,7 @@
 /**
  * Users in either database. Each change except that of `storeNetwork` is one statement or one transaction, and therefore atomic.
  */
+import { emailForms } from "@latchkey/contracts";
 import {
   and,
   asc,
@@ -18,6 +19,7 @@ import {
 } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { createEmailChanges } from "./email-changes.ts";
+import { UserAlreadyExists } from "./errors.ts";
 import { createImports } from "./imports.ts";
 import { createNetworks } from "./networks.ts";
 import {
@@ -76,13 +78,35 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
   const { orm, prepare, run, transact } = client;
   const { users, userNetworks, passkeys, outbox, now } = tables;
   const { rememberDeletion, ...imports } = createImports(client, tables);
-  const given = placeholders("id", "email", "networkDigest");
+  const given = placeholders("id", "email", "asciiEmail", "unicodeEmail", "networkDigest");
   const byId = prepare(orm.select().from(users).where(eq(users.id, given.id)));
   const columns = { ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt };
   const isNetwork = eq(userNetworks.networkDigest, given.networkDigest);
   const isOwn = and(eq(userNetworks.userId, users.id), isNetwork);
   const withNetwork = orm.select(columns).from(users).leftJoin(userNetworks, isOwn);
-  const byEmail = prepare(withNetwork.where(eq(users.email, given.email)));
+  const forms = [given.email, given.asciiEmail, given.unicodeEmail];
+  const order = sql`case ${users.email} when ${given.email} then 0 when ${given.asciiEmail} then 1 else 2 end`;
+  const byEmail = prepare(withNetwork.where(inArray(users.email, forms)).orderBy(order).limit(1));
+  const findByEmail = async (sent: string, networkDigest = "") => {
+    const [email, asciiEmail, unicodeEmail] = emailForms(sent);
+    return (await byEmail({ email, asciiEmail, unicodeEmail, networkDigest }))[0] ?? null;
+  };
+
+  /** @throws UserAlreadyExists if a user has the address in another form. The database only compares exactly. */
+  const expectFreeEmail = async (transaction: Orm, email: string, exceptId = 0): Promise<void> => {
+    const others = emailForms(email).filter((form) => form !== email);
+    if (others.length === 0) return;
+    const isOther = and(inArray(users.email, others), ne(users.id, exceptId));
+    const found = await transaction.select({ id: users.id }).from(users).where(isOther);
+    if (found.length > 0) throw new UserAlreadyExists("email");
+  };
+
+  /** Sets the field of the error. The databases report different constraints if both values are taken. */
+  const explainConflict =
+    (findField: () => "email" | "username" | Promise<"email" | "username">) =>
+    async (error: unknown): Promise<never> => {
+      throw error instanceof UserAlreadyExists ? new UserAlreadyExists(await findField()) : error;
+    };
 
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
@@ -140,19 +164,19 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     /** @throws UserAlreadyExists */
     create: ({ email, username, hashedPassword, networkDigest, verifies }: NewUser) =>
       transact(async (transaction) => {
+        await expectFreeEmail(transaction, email);
         const query = transaction.insert(users).values({ email, username, hashedPassword });
         const user: User = singleRow(await query.returning());
         if (networkDigest !== undefined)
           await transaction.insert(userNetworks).values({ userId: user.id, networkDigest });
         if (verifies) await transaction.insert(outbox).values({ kind: "verification", userId: user.id });
         return user;
-      }),
+      }).catch(explainConflict(async () => ((await findByEmail(email)) ? "email" : "username"))),
     /**
-     * Compares exactly: the caller must trim and lowercase the address. `networkSeenAt` in the result is the time when the
-     * network was last stored for this user, or null.
+     * Finds the user with one of the forms of the address (`emailForms`), in this order. The caller must trim and lowercase the
+     * address. `networkSeenAt` in the result is the time when the network was last stored for this user, or null.
      */
-    findByEmail: async (email: string, networkDigest = "") =>
-      (await byEmail({ email, networkDigest }))[0] ?? null,
+    findByEmail,
     /**
      * Sets `updatedAt` unless `change` is empty. Returns null if the user does not exist or the condition is not met. The
      * condition is not checked if `change` is empty.
@@ -164,8 +188,8 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
       if (hashedPassword === undefined) {
         if (username === undefined && emailVerified === undefined) return findById(id);
         const query = orm.update(users).set({ username, emailVerified, updatedAt: now });
-        const [user = null] = await run(query.where(selected(id, condition)).returning());
-        return user;
+        const updated = run(query.where(selected(id, condition)).returning());
+        return (await updated.catch(explainConflict(() => "username")))[0] ?? null;
       }
       const values = {
         ...{ username, emailVerified, hashedPassword, importedHash: null },
@@ -180,13 +204,15 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
           await transaction.insert(userNetworks).values({ userId: id, networkDigest });
         if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: id });
         return user;
-      });
+      }).catch(explainConflict(() => "username"));
     },
     ...createEmailChanges(client, tables, {
       update,
       endLogins: () => ({ ...revocation(null), ...withoutPasskeys }),
       forgetDevices,
       rememberDeletion,
+      expectFreeEmail,
+      explainConflict,
     }),
     /**
      * Replaces an imported hash by a new hash of the same password, and changes nothing else. Returns false if the user does

@@ -2,8 +2,8 @@
  * Sends each message over an SMTP connection of its own. Invariant: errors never contain the server's text, because the
  * server can repeat the recipient's address.
  */
+import { isMailable, toAsciiEmail } from "@latchkey/contracts";
 import type { SMTPConnectionOptions } from "nodemailer";
-import { isUnambiguous } from "./address.ts";
 import { addressOf, composeMessage, type Message } from "./message.ts";
 
 export interface Transport {
@@ -42,8 +42,8 @@ export async function openSmtpTransport(server: SMTPConnectionOptions): Promise<
   });
   return {
     async send(message) {
-      if (!isUnambiguous(message.to)) throw new MailNotSent("EENVELOPE", true);
-      const envelope = { from: addressOf(message.from), to: [message.to] };
+      if (!isMailable(message.to)) throw new MailNotSent("EENVELOPE", true);
+      const envelope = { from: addressOf(message.from), to: [toAsciiEmail(message.to)] };
       const signal = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
       const sent = transport.sendMail({ envelope, raw: composeMessage(message), signal });
       await sent.catch((error) => {

@@ -5,19 +5,20 @@ import {
   EMAIL_MAX_LENGTH,
   FAMILIAR_NETWORK_DAYS,
   ID_MAX,
+  isMailable,
   toPasskey,
   USERNAME_MAX_LENGTH,
 } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists } from "@latchkey/database";
 import { randomStoredHash } from "@latchkey/hashing";
-import { isNonexistent, isUnambiguous } from "@latchkey/mail";
+import { isNonexistent } from "@latchkey/mail";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
 import { actorOf } from "../operator.ts";
 import { readPassword } from "../prompt.ts";
 import {
-  parseEmail,
+  parseNewEmail,
   parseReason,
   parseRoles,
   parseUsername,
@@ -137,7 +138,7 @@ export function usersCommand(variables: Variables): Command {
     .action(async (emailText: string, options: ChangeFormat & { username: string }) => {
       const { username: nameText, reason: reasonText, ...format } = options;
       const reason = parseReason(reasonText);
-      const [email, username] = [parseEmail(emailText), parseUsername(nameText)];
+      const [email, username] = [parseNewEmail(emailText), parseUsername(nameText)];
       const readHash = await openPasswordInput();
       await withDatabase(variables, async ({ users }) => {
         // Checks the names before the prompt for a password. The database constraint is still required, because another user can
@@ -236,7 +237,7 @@ export function usersCommand(variables: Variables): Command {
       "The id stays the same. The password, all tokens, passkeys and links of the user\nend, and all networks become unfamiliar. The service mails a reset link to the\nnew address, which is unverified until the reset, and notifies the old one. An\ninactive user gets no link.",
     ),
     ([text = ""]) => {
-      const email = parseEmail(text);
+      const email = parseNewEmail(text);
       const notifies = readSendsMail();
       return ({ users }, user) => {
         if (user.email === email)
@@ -259,7 +260,7 @@ export function usersCommand(variables: Variables): Command {
       return async ({ outbox }, user) => {
         if (!user.isActive)
           throw new CliError("An inactive user gets no mail.", EXIT.failed, "INACTIVE_USER");
-        if (isNonexistent(user.email) || !isUnambiguous(user.email))
+        if (isNonexistent(user.email) || !isMailable(user.email))
           throw new CliError(
             "This e-mail gets no mail: its domain does not exist, or it could be read as another one.",
             EXIT.failed,

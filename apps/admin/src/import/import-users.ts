@@ -3,6 +3,7 @@
  * so an interrupted import can be resumed by running the import again. Only the number and two hashes of each line stay in
  * memory.
  */
+import { emailForms, toAsciiEmail } from "@latchkey/contracts";
 import { isImported, type Timestamp, type User, type UserRepository } from "@latchkey/database";
 import type { Line } from "./lines.ts";
 import { differences, type LineUser, parseLine } from "./user-line.ts";
@@ -83,8 +84,8 @@ export async function importUsers(options: ImportOptions) {
     if (candidates.length === 0) return [];
     const emails = candidates.map(({ email }) => email);
     const usernames = candidates.map(({ username }) => username);
-    const taken = await users.findTaken({ emails, usernames });
-    const byEmail = new Map(taken.map((user) => [user.email, user]));
+    const taken = await users.findTaken({ emails: emails.flatMap(emailForms), usernames });
+    const byEmail = new Map(taken.map((user) => [toAsciiEmail(user.email), user]));
     const takenNames = new Set(taken.map(({ username }) => username));
     const deleted = new Set(await users.findDeleted(emails));
     return candidates.filter((user) => {

@@ -6,7 +6,7 @@ import type { ImportedUser, User } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
 import { Compile } from "typebox/schema";
-import { parseEmail, parseRoles, parseUsername } from "../user-arguments.ts";
+import { parseNewEmail, parseRoles, parseUsername } from "../user-arguments.ts";
 
 export interface LineUser extends ImportedUser {
   /**
@@ -68,7 +68,7 @@ function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string
     const message = error?.keyword === "boolean" ? "is not a supported member" : error?.message;
     return `${error?.instancePath.slice(1) || "The line"} ${message}.`;
   }
-  const email = parseEmail(line.email);
+  const email = parseNewEmail(line.email);
   const isGenerated = usernameFromEmail && !USERNAME.Check(line.username);
   const username = isGenerated ? usernameOf(email) : line.username;
   if (username === undefined) return "The username is missing; --username-from-email generates it.";

@@ -1,5 +1,11 @@
 /** Reads and parses request bodies: at most 128 KiB, valid UTF-8, JSON. */
-import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, normalizeEmail } from "@latchkey/contracts";
+import {
+  BODY_MAX_BYTES,
+  BODY_MAX_CHUNKS,
+  NEW_EMAIL_PATTERN,
+  normalizeEmail,
+  toAsciiEmail,
+} from "@latchkey/contracts";
 import Type from "typebox";
 import { ServiceError } from "../errors.ts";
 import { ACCEPTED_JSON, type JsonReader, readJsonMembers } from "./json.ts";
@@ -13,13 +19,15 @@ const refuse = (type: string, msg: string): never => {
 
 /**
  * Returns the `parse` function of a route. This function returns the members that the schema declares, with a normalized
- * `email`, or null if the body is JSON but not an object.
+ * `email`, or null if the body is JSON but not an object. A new e-mail is also converted to ASCII.
  * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON, more than 64 levels
  * or an object with more than 256 members; `content_encoding` if the body is compressed; `content_type` if `Content-Type` is not JSON
  * @throws PAYLOAD_TOO_LARGE when more than 128 KiB or 512 chunks were received
  */
 export function jsonBody(schema: Type.TObject) {
   const read = createReader(schema);
+  const { email: emailSchema } = schema.properties;
+  const isNewEmail = Type.IsString(emailSchema) && emailSchema.pattern === NEW_EMAIL_PATTERN;
   return async ({ request }: { readonly request: Request }): Promise<Record<string, unknown> | null> => {
     const bytes = await readBounded(request);
     if (bytes.byteLength === 0) refuse("json_invalid", "must be a JSON object, but the body is empty");
@@ -31,7 +39,10 @@ export function jsonBody(schema: Type.TObject) {
     }
     try {
       const members = read(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-      if (typeof members?.email === "string") members.email = normalizeEmail(members.email);
+      if (typeof members?.email === "string") {
+        const email = normalizeEmail(members.email);
+        members.email = isNewEmail ? toAsciiEmail(email) : email;
+      }
       return members;
     } catch {
       return refuse("json_invalid", `must be ${ACCEPTED_JSON}`);

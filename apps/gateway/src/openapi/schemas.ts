@@ -51,7 +51,8 @@ export type ErrorSchemas = Readonly<Record<string, readonly ErrorCode[]>>;
 
 function errorSchema(codes: readonly ErrorCode[]): JsonObject {
   const { code, ...others } = contracts.ErrorBody.properties;
-  return { ...contracts.ErrorBody, properties: { ...others, code: { ...code, enum: codes } } };
+  const field = codes.some((name) => ERROR_TABLE[name].hasField) && { field: contracts.TakenField };
+  return { ...contracts.ErrorBody, properties: { ...others, code: { ...code, enum: codes }, ...field } };
 }
 
 /**

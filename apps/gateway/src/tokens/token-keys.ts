@@ -1,7 +1,7 @@
 /** The keys that sign and verify tokens, the public keys for other services, and digests with keys derived from the signing key. */
 import { createPrivateKey, createSecretKey, type KeyObject } from "node:crypto";
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
-import type { PublicKeySet } from "@latchkey/contracts";
+import { type PublicKeySet, toAsciiEmail } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
 import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
@@ -88,10 +88,11 @@ function createDigests(material: KeyMaterial) {
     const mac = deriveMac(material, label);
     return (text: string): string => mac(text).toString("hex").slice(0, DIGEST_HEX_CHARACTERS);
   };
-  const digestNetwork = digestFor("networks");
+  const [digestEmail, digestNetwork] = [digestFor("e-mails"), digestFor("networks")];
   return {
-    email: digestFor("e-mails"),
+    /** All forms of an internationalized domain have one digest. */
+    email: (email: string): string => digestEmail(toAsciiEmail(email)),
     /** A network's digest differs between users, so digests do not reveal who shares a network. No e-mail contains U+0000. */
-    network: (email: string, network: string): string => digestNetwork(`${email}\0${network}`),
+    network: (email: string, network: string): string => digestNetwork(`${toAsciiEmail(email)}\0${network}`),
   };
 }

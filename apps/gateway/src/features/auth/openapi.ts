@@ -132,6 +132,12 @@ const OPERATIONS = {
   },
 } as const satisfies Readonly<Record<string, OperationOptions>>;
 
+const EMAIL_ISSUE = {
+  loc: ["body", "email"],
+  msg: "is not a valid e-mail address",
+  type: "string_pattern_mismatch",
+};
+
 /** Whether the password is on the list of passwords that users cannot choose. */
 export type IsListed = (password: string) => boolean;
 
@@ -140,15 +146,22 @@ export function createOperations(rules: AccountRules, isListed: IsListed) {
   const issue = { loc: ["body", "password"], msg: "is too common or was leaked", type: "password_listed" };
   const refineBody = ({ password }: { readonly password?: unknown }) =>
     typeof password === "string" && isListed(password) ? [issue] : [];
+  const refineEmail = ({ email }: { readonly email?: unknown }) =>
+    typeof email === "string" && !contracts.isMailable(email) ? [EMAIL_ISSUE] : [];
   const withRules = <Body extends Type.TObject>(body: Body, name = nameOf(body)) => {
     const named: Body = { ...contracts.withPasswordMinLength(body, rules.passwordMinLength), $id: name };
     return { body: named, refineBody };
   };
-  const { register, updateMe, confirmPasswordReset } = OPERATIONS;
+  const { register, requestEmailChange, updateMe, confirmPasswordReset } = OPERATIONS;
   const updateBody = contracts.updateUserRequest(rules);
   return defineOperations("Auth", {
     ...OPERATIONS,
-    register: { ...register, ...withRules(register.body) },
+    register: {
+      ...register,
+      ...withRules(register.body),
+      refineBody: (body) => [...refineEmail(body), ...refineBody(body)],
+    },
+    requestEmailChange: { ...requestEmailChange, refineBody: refineEmail },
     updateMe: { ...updateMe, ...withRules(updateBody, nameOf(updateMe.body)) },
     confirmPasswordReset: { ...confirmPasswordReset, ...withRules(confirmPasswordReset.body) },
   });

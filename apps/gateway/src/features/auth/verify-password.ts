@@ -9,10 +9,15 @@ import type { AuthRequest } from "../../observability/audit.ts";
 /** An invalid stored hash. A verification against an invalid hash runs a full derivation and fails. */
 const NO_HASH = "";
 
-/** Returns a function that verifies a password. If `user` is null, the function returns false after a full derivation. */
-export const createPasswordVerifier =
-  (hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">, users: Pick<UserRepository, "rehash">) =>
-  async (user: User | null, password: string, { signal, rehashed }: AuthRequest): Promise<boolean> => {
+/**
+ * Returns a function that verifies a password. If `user` is null, the function returns false after a full derivation. A system
+ * can send the same characters decomposed: a password that does not match as sent is verified once more in NFC (RFC 8265 §4.2.2).
+ */
+export function createPasswordVerifier(
+  hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">,
+  users: Pick<UserRepository, "rehash">,
+) {
+  const verify = async (user: User | null, password: string, { signal, rehashed }: AuthRequest) => {
     const imported = user && validImportedHash(user);
     if (!imported) return hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
     // `verifyImported` is called before `hash`: if too many verifications wait, `verifyImported` throws, and nothing is derived.
@@ -25,6 +30,12 @@ export const createPasswordVerifier =
     if (matches && (await users.rehash(user, hashedPassword))) rehashed(hashFormat(imported), user);
     return matches;
   };
+  return async (user: User | null, password: string, request: AuthRequest): Promise<boolean> => {
+    const composed = password.normalize("NFC");
+    if (await verify(user, password, request)) return true;
+    return composed !== password && verify(user, composed, request);
+  };
+}
 
 /** Returns the condition that the password has not changed since `user` was read. A rehash at login is not a change. */
 export const hashOf = (user: User): HashCondition => ({

@@ -5,7 +5,10 @@ import { DatabaseUnavailable } from "@latchkey/database";
 import { newCredentials, shareService, startService } from "../../support/service.ts";
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const TAKEN = { detail: "A user with this e-mail or username already exists", code: "USER_ALREADY_EXISTS" };
+const taken = (field: "email" | "username") => ({
+  ...{ detail: "A user with this e-mail or username already exists", code: "USER_ALREADY_EXISTS" },
+  field,
+});
 
 const shared = shareService();
 
@@ -32,23 +35,24 @@ test("e-mails are trimmed and lowercased, so every spelling belongs to the same 
   for (const email of [user.email, user.email.toUpperCase(), `${" ".repeat(300)}Ada.Lovelace@Example.org `]) {
     const body = { ...newCredentials(), email };
     const again = await shared().call("POST", "/auth/register", { body });
-    expect([again.status, again.body]).toEqual([409, TAKEN]);
+    expect([again.status, again.body]).toEqual([409, taken("email")]);
   }
 });
 
 test("every registration responds after its derivation, also if the e-mail or the username is taken", async () => {
   await using service = await startService();
   const { email, username } = await service.register();
-  for (const [taken, status] of [
-    [{ email }, 409],
-    [{ username }, 409],
+  for (const [given, status, field] of [
+    [{ email }, 409, "email"],
+    [{ username }, 409, "username"],
+    [{ email, username }, 409, "email"],
     [{}, 201],
   ] as const) {
     const before = service.derivations();
-    const body = { ...newCredentials(), ...taken };
+    const body = { ...newCredentials(), ...given };
     const response = await service.call("POST", "/auth/register", { body });
     expect([response.status, service.derivations()]).toEqual([status, before + 1]);
-    if (status === 409) expect(response.body).toEqual(TAKEN);
+    if (field) expect(response.body).toEqual(taken(field));
   }
   expect(await service.sql("select id from users")).toHaveLength(2);
 });
@@ -60,8 +64,15 @@ test("a registration returns 503 without a derivation if the database is unreach
   expect([status, service.derivations()]).toEqual([503, 0]);
 });
 
+test("a username without a visible character is rejected", async () => {
+  for (const username of ["", " ", "   ", "\u200b", " \u2060\ufeff\t"]) {
+    const body = { ...newCredentials(), username };
+    expect((await shared().call("POST", "/auth/register", { body })).status).toBe(422);
+  }
+});
+
 test("a username is stored unchanged: whitespace, case and any script", async () => {
-  for (const username of [" ", "  padded  ", "Ada", "ADA", "李", "'; drop table users; --", "\u007f\t"]) {
+  for (const username of ["  padded  ", "Ada", "ADA", "李", "'; drop table users; --", "\u007f\t"]) {
     const { user } = await shared().register({ username });
     expect(user.username).toBe(username);
   }

@@ -1,0 +1,54 @@
+/**
+ * E-mail addresses: normalization, the forms of an internationalized domain, and the rule for new addresses. That rule also
+ * decides which addresses get mail.
+ */
+import { domainToASCII, domainToUnicode } from "node:url";
+import { EMAIL_MAX_LENGTH } from "./bounds.ts";
+import { NEW_EMAIL_PATTERN } from "./text.ts";
+
+/** Addresses that differ only in case or surrounding whitespace belong to one user. An overlong text is not lowercased. */
+export function normalizeEmail(text: string): string {
+  const email = text.trim();
+  return email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase();
+}
+
+/** `domainToASCII` parses URLs. With one of these characters, it would return another host. */
+const NOT_CONVERTED = /[\p{Cc}\p{Cf}/?#\\:%@[\]]/u;
+const ASCII_DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
+const withDomain = (email: string, convert: (domain: string) => string): string => {
+  const at = email.lastIndexOf("@") + 1;
+  return email.slice(0, at) + convert(email.slice(at));
+};
+
+/**
+ * Converts an internationalized domain to ASCII (UTS 46), because browsers submit it in ASCII. Returns any other address
+ * unchanged.
+ */
+export const toAsciiEmail = (email: string): string =>
+  withDomain(email, (domain) => {
+    if (isAscii(domain) || domain.length > EMAIL_MAX_LENGTH || NOT_CONVERTED.test(domain)) return domain;
+    const ascii = domainToASCII(domain);
+    return ASCII_DOMAIN.test(ascii) ? ascii : domain;
+  });
+
+/**
+ * Returns the texts under which a user with this address can be stored: the address as sent, with the domain in ASCII, and with
+ * the domain in Unicode. Users who registered before domains were converted can be stored in Unicode.
+ */
+export function emailForms(email: string): [sent: string, ascii: string, unicode: string] {
+  const ascii = toAsciiEmail(email);
+  const unicode = withDomain(ascii, (domain) =>
+    /(^|\.)xn--/.test(domain) && ASCII_DOMAIN.test(domain) ? domainToUnicode(domain) || domain : domain,
+  );
+  return [email, ascii, unicode];
+}
+
+const MAILABLE = new RegExp(NEW_EMAIL_PATTERN, "u");
+
+/** Whether all programs read the address in the same way, and a mail server can have this domain. */
+export function isMailable(email: string): boolean {
+  const ascii = toAsciiEmail(email);
+  return MAILABLE.test(ascii) && isAscii(ascii.slice(ascii.lastIndexOf("@")));
+}
