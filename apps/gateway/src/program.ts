@@ -136,7 +136,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
       ...keys,
       outbox: database.outbox,
       transport: config.mail.server
-        ? await openSmtpTransport(config.mail.server)
+        ? await openSmtpTransport(config.mail.server, config.mail.from)
         : createFileTransport(join(folder, "outbox"), logger),
       from: config.mail.from,
       listPasskeys: database.passkeys.list,

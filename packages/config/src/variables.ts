@@ -50,9 +50,12 @@ const secretKey: Kind<string> = {
   accepted: "a random secret, such as the output of `openssl rand -base64 48`",
   parse: (value) => (value.includes("-----BEGIN ") ? invalid("is a PEM block") : value || invalid()),
 };
+/** A name that is not a sequence of atoms (RFC 5322), such as `Acme, Inc.`, is quoted or encoded in the header. */
+const SENDER_NAME = /(?!.*=\?)[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}<>"\\]{1,64}/u.source;
+const SENDER_ADDRESS = /[^\s@<>",]+@[^\s@<>.,]+(?:\.[^\s@<>.,]+)+/u.source;
 const sender = text(
   "ADDRESS or NAME <ADDRESS>, such as Example <accounts@example.com>",
-  /^(?:[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+|[\p{L}\p{M}\p{N}_ .'-]{1,64} <[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+>)$/u,
+  new RegExp(`^(?:${SENDER_ADDRESS}|(?:"${SENDER_NAME}"|${SENDER_NAME}) <${SENDER_ADDRESS}>)$`, "u"),
 );
 const productName = text(
   `1 to ${PRODUCT_NAME_MAX_LENGTH} characters in one line`,

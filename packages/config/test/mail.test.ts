@@ -39,7 +39,16 @@ const TWO_HEADERS = "a@b.c\r\nBcc: x@y.zz";
 test.each<[name: string, ...values: string[]]>([
   ["MAIL_URL", "", "http://mail.example.com", "smtp://", "smtp://:pass@host", "smtp://u:%zz@host"],
   ["MAIL_URL", "smtp://host/path", "smtp://host?tls=on", "smtps://host?tls=off", "smtp://host:99999"],
-  ["MAIL_FROM", "", "accounts", TWO_HEADERS, "<a@b.cd>", "A <a@b.cd> B", "a@b.c, d@e.f"],
+  [
+    "MAIL_FROM",
+    "",
+    "accounts",
+    TWO_HEADERS,
+    "<a@b.cd>",
+    "A <a@b.cd> B",
+    "a@b.c, d@e.f",
+    "=?utf-8?B?QQ==?= <a@b.cd>",
+  ],
   [
     "PUBLIC_URL",
     "",
@@ -121,3 +130,11 @@ test.each([
   const [error] = errorsOf(...withTexts(changed));
   expect(error).toStartWith(`MAIL_TEXTS: names a folder whose reset.txt ${problem}; accepted: `);
 });
+
+test.each(["Acme, Inc.", '"Acme, Inc."', "AT&T", "Société – Générale"])(
+  "MAIL_FROM can have the display name %s",
+  (name) => {
+    const MAIL_FROM = `${name} <a@example.com>`;
+    expect(parse({ ...COMPLETE, MAIL_FROM }).values.MAIL_FROM).toBe(MAIL_FROM);
+  },
+);

@@ -30,27 +30,53 @@ export class MailNotSent extends Error {
 /** Timeout for a whole message. The timeout must be shorter than the lease of a claimed mail in the outbox. */
 const TOTAL_TIMEOUT_MS = 45_000;
 
-/** The server's certificate is always verified. */
-export async function openSmtpTransport(server: SMTPConnectionOptions): Promise<Transport> {
+/**
+ * The server's certificate is always verified.
+ * @param from the sender of all messages. Its domain is the name of this client: without it, a container would name its address,
+ *   and relays reject that
+ */
+export async function openSmtpTransport(server: SMTPConnectionOptions, from: string): Promise<Transport> {
   const { createTransport } = await import("nodemailer");
-  const transport = createTransport({
+  const options = {
     ...server,
+    name: toAsciiEmail(addressOf(from)).replace(/^.*@/, ""),
     // In milliseconds. `socketTimeout` limits the time without any byte from the server.
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
     socketTimeout: 15_000,
-  });
+  };
+  const transport = createTransport(options);
   return {
     async send(message) {
       if (!isMailable(message.to)) throw new MailNotSent("EENVELOPE", true);
-      const envelope = { from: addressOf(message.from), to: [toAsciiEmail(message.to)] };
+      const to = toAsciiEmail(message.to);
+      const envelope = { from: addressOf(message.from), to: [to] };
       const signal = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
-      const sent = transport.sendMail({ envelope, raw: composeMessage(message), signal });
-      await sent.catch((error) => {
+      try {
+        if (/[^\0-\x7f]/.test(to) && !(await offersSmtpUtf8(options)))
+          throw new MailNotSent("no SMTPUTF8", true);
+        await transport.sendMail({ envelope, raw: await composeMessage(message), signal });
+      } catch (error) {
         throw signal.aborted ? new MailNotSent("ETIMEDOUT", false) : toMailError(error);
-      });
+      }
     },
   };
+}
+
+/** Without the extension (RFC 6531), no server can deliver to a local part that is not ASCII, but some accept the message. */
+async function offersSmtpUtf8(options: SMTPConnectionOptions): Promise<boolean> {
+  const { default: SMTPConnection } = await import("nodemailer/lib/smtp-connection");
+  const connection = new SMTPConnection(options);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      connection.once("error", reject);
+      connection.connect((error) => (error ? reject(error) : resolve()));
+    });
+    // The reply to EHLO.
+    return /^250[ -]SMTPUTF8\b/im.test(String(connection.lastServerResponse));
+  } finally {
+    connection.close();
+  }
 }
 
 /** An error without a reply code comes from the connection or a file. A rejected SMTP login (`EAUTH`) is temporary. */

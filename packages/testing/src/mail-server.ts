@@ -6,7 +6,11 @@ import type { ServerCertificate } from "./certificates.ts";
 
 export interface ReceivedMail {
   readonly recipients: readonly string[];
+  readonly raw: string;
+  /** The headers as sent, and the body without its transfer encoding. */
   readonly message: string;
+  /** The name of the client in EHLO. */
+  readonly clientName: string;
   /** The token of the link, "" without one. */
   readonly token: string;
 }
@@ -20,11 +24,29 @@ interface MailServerOptions {
   readonly certificate?: ServerCertificate;
   /** @default a free one */
   readonly port?: number;
+  /** Whether it offers SMTPUTF8 and 8BITMIME. @default true */
+  readonly isModern?: boolean;
   /** What happens after DATA to the first recipient: the reply code, or `close`, or `hang`. @default 250 */
   readonly answer?: (recipient: string) => number | "close" | "hang";
 }
 
-export async function startMailServer({ certificate, port = 0, answer = () => 250 }: MailServerOptions = {}) {
+/** Undoes quoted-printable (RFC 2045 §6.7). */
+function decodeBody(message: string): string {
+  if (!/^Content-Transfer-Encoding: quoted-printable\r$/im.test(message)) return message;
+  const [head = "", ...rest] = message.split("\r\n\r\n");
+  const body = rest.join("\r\n\r\n").replaceAll("=\r\n", "");
+  const bytes = body.replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return `${head}\r\n\r\n${Buffer.from(bytes, "latin1").toString()}`;
+}
+
+export async function startMailServer({
+  certificate,
+  port = 0,
+  isModern = true,
+  answer = () => 250,
+}: MailServerOptions = {}) {
   const received: ReceivedMail[] = [];
   const sockets = new Set<Socket>();
   const options: SMTPServerOptions = {
@@ -32,6 +54,7 @@ export async function startMailServer({ certificate, port = 0, answer = () => 25
       ? { key: readFileSync(certificate.keyFile), cert: readFileSync(certificate.certificateFile) }
       : { disabledCommands: ["STARTTLS", "AUTH"] }),
     authOptional: certificate === undefined,
+    ...(!isModern && { hideSMTPUTF8: true, hide8BITMIME: true }),
     onAuth({ username, password }, _session, callback) {
       if (username === USER && password === PASSWORD) callback(null, { user: username });
       else callback(new Error("Invalid login"));
@@ -47,8 +70,16 @@ export async function startMailServer({ certificate, port = 0, answer = () => 25
         // Repeats the recipients in the reply, as real servers do.
         if (code !== 250)
           return callback(Object.assign(new Error(`5.1.1 <${recipients}> rejected`), { responseCode: code }));
-        const message = Buffer.concat(chunks).toString();
-        received.push({ recipients, message, token: /token=([\w.-]+)/.exec(message)?.[1] ?? "" });
+        const raw = Buffer.concat(chunks).toString();
+        const message = decodeBody(raw);
+        const clientName = String(session.hostNameAppearsAs);
+        received.push({
+          recipients,
+          raw,
+          message,
+          clientName,
+          token: /token=([\w.-]+)/.exec(message)?.[1] ?? "",
+        });
         callback();
       });
     },

@@ -27,7 +27,7 @@ export function mailCommand(variables: Variables): Command {
       const publicUrl = values.PUBLIC_URL ?? "http://127.0.0.1:3000";
       const writeMail = createMails({ ...mailOptions(values), publicUrl });
       const mail = kind ? writeMail(kind, "test") : { subject: "Test", text: "This mail server works.\n" };
-      const transport = await openSmtpTransport(server);
+      const transport = await openSmtpTransport(server, from);
       await transport.send({ from, to, ...mail });
       await write(`${json ? toJson({ sent: to }) : `The mail server accepted a mail to ${to}.`}\n`);
     });

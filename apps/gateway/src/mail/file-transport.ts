@@ -13,7 +13,7 @@ export function createFileTransport(folder: string, logger: Pick<Logger, "info">
       await mkdir(folder, { recursive: true, mode: 0o700 });
       // UUIDv7 names sort by time.
       const path = join(folder, `${Bun.randomUUIDv7()}.eml`);
-      await writeFile(path, composeMessage(message), { mode: 0o600, flag: "wx" });
+      await writeFile(path, await composeMessage(message), { mode: 0o600, flag: "wx" });
       logger.info({ path }, "MAIL_URL is not set: a mail was written to a file");
       const files = (await readdir(folder)).filter((name) => name.endsWith(".eml")).sort();
       for (const old of files.slice(0, -MAX_FILES)) await rm(join(folder, old), { force: true });

@@ -6,8 +6,10 @@ import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { Service } from "./service.ts";
 
+const SENDER = "Example <accounts@example.com>";
+
 export const smtp = ({ port }: Pick<MailServer, "port">, login = {}): Promise<Transport> =>
-  openSmtpTransport({ host: "127.0.0.1", port, ...login });
+  openSmtpTransport({ host: "127.0.0.1", port, ...login }, SENDER);
 
 /** Starts a sender beside a service, as `program.ts` does. */
 export async function startSender(service: Service, transport: Transport | Promise<Transport>) {
@@ -20,7 +22,7 @@ export async function startSender(service: Service, transport: Transport | Promi
     ...(await importTokenKeys({ ...auth, openSecretKey: () => "" })),
     outbox: service.database.outbox,
     transport: await transport,
-    from: "Example <accounts@example.com>",
+    from: SENDER,
     listPasskeys: service.database.passkeys.list,
     writeMail: createMails({ ...mail, publicUrl: mail.publicUrl ?? service.url }),
     logger: { info: write, warn: write },

@@ -43,4 +43,3 @@ eachDatabase((startService) => {
     expect(status).toBe(429);
   });
 });
-
