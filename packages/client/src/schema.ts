@@ -454,7 +454,7 @@ export interface components {
     schemas: {
         RegisterRequest: {
             /**
-             * @description Trimmed and lowercased before validation.
+             * @description Trimmed, lowercased and, if the domain is internationalized, converted to ASCII (`xn--…`) before validation.
              * @example ada@example.com
              */
             email: string;
@@ -462,7 +462,7 @@ export interface components {
             username: string;
             /**
              * Format: password
-             * @description Never trimmed or normalised.
+             * @description Never trimmed. A login that sends the same characters in another Unicode form succeeds if the form NFC is correct.
              * @example correct horse battery staple
              */
             password: string;
@@ -489,7 +489,7 @@ export interface components {
             username?: string;
             /**
              * Format: password
-             * @description Never trimmed or normalised.
+             * @description Never trimmed. A login that sends the same characters in another Unicode form succeeds if the form NFC is correct.
              * @example correct horse battery staple
              */
             password?: string;
@@ -520,7 +520,7 @@ export interface components {
             token: string;
             /**
              * Format: password
-             * @description Never trimmed or normalised.
+             * @description Never trimmed. A login that sends the same characters in another Unicode form succeeds if the form NFC is correct.
              * @example correct horse battery staple
              */
             password: string;
@@ -680,7 +680,7 @@ export interface components {
         };
         EmailChangeRequest: {
             /**
-             * @description Trimmed and lowercased before validation.
+             * @description Trimmed, lowercased and, if the domain is internationalized, converted to ASCII (`xn--…`) before validation.
              * @example ada@example.com
              */
             email: string;
@@ -844,6 +844,8 @@ export interface components {
              * @enum {string}
              */
             code: "USER_ALREADY_EXISTS";
+            /** @description The value that another user has; `email` if both are taken. Only with `USER_ALREADY_EXISTS`. */
+            field?: "email" | "username";
         };
         TooManyRequestsError: {
             /** @description A sentence for people. */

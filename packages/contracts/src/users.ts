@@ -11,7 +11,7 @@ const Email = Type.String({
 });
 
 /** The address that a user gets. An address that is already stored can be any `Email`. */
-export const NewEmail = Type.String({
+const NewEmail = Type.String({
   pattern: NEW_EMAIL_PATTERN,
   maxLength: bounds.EMAIL_MAX_LENGTH,
   description:

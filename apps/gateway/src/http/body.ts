@@ -27,7 +27,8 @@ const refuse = (type: string, msg: string): never => {
 export function jsonBody(schema: Type.TObject) {
   const read = createReader(schema);
   const { email: emailSchema } = schema.properties;
-  const isNewEmail = Type.IsString(emailSchema) && emailSchema.pattern === NEW_EMAIL_PATTERN;
+  const isNewEmail =
+    emailSchema !== undefined && "pattern" in emailSchema && emailSchema.pattern === NEW_EMAIL_PATTERN;
   return async ({ request }: { readonly request: Request }): Promise<Record<string, unknown> | null> => {
     const bytes = await readBounded(request);
     if (bytes.byteLength === 0) refuse("json_invalid", "must be a JSON object, but the body is empty");

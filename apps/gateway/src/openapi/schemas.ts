@@ -5,7 +5,7 @@
 import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
 import type { AccountRules } from "../config.ts";
-import type { ErrorCode } from "../errors.ts";
+import { ERROR_TABLE, type ErrorCode } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
