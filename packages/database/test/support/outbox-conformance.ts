@@ -250,11 +250,17 @@ export function outboxConformance(test: Test): void {
 
   test("a request for the present e-mail cancels the change, without a limit", async ({ database }) => {
     const user = await database.users.create(ada);
-    for (let index = 0; index < 4; index++) await requestChange(database, user, `new${index}@example.org`);
+    await requestChange(database, user, "new0@example.org");
+    const first = await readUser(database, user.id);
+    expect(await requestChange(database, user, ada.email)).toBe("cancelled");
+    // The links of the first request stay invalid when the same address is requested again.
+    await requestChange(database, user, "new0@example.org");
+    expect(await changeEmail(database, first)).toBeNull();
+    for (const index of [2, 3]) await requestChange(database, user, `new${index}@example.org`);
     expect(await readUser(database, user.id)).toMatchObject({ pendingEmail: "new2@example.org" });
     expect(await requestChange(database, user, ada.email)).toBe("cancelled");
     const cancelled = await readUser(database, user.id);
-    expect(cancelled).toMatchObject({ pendingEmail: null, linkRevision: 4 });
+    expect(cancelled).toMatchObject({ pendingEmail: null, linkRevision: 5 });
     expect(await changeEmail(database, cancelled)).toBeNull();
   });
 

@@ -111,8 +111,12 @@ eachDatabase((start) => {
     const { service, mails, approve, confirm } = mailing;
     const next = (one: Service, user: TestUser) => request(one, user, `corrected${user.id}@example.org`);
     const cancel = (one: Service, user: TestUser) => request(one, user, user.email);
+    const again = async (one: Service, user: TestUser) => {
+      await cancel(one, user);
+      await request(one, user, `typo${user.id}@example.org`);
+    };
     const sentBefore: string[] = [];
-    for (const end of [...LINK_ENDS, next, cancel]) {
+    for (const end of [...LINK_ENDS, next, cancel, again]) {
       const [waiting, approving, confirming] = [
         await createVerified(service),
         await createVerified(service),
