@@ -844,7 +844,10 @@ export interface components {
              * @enum {string}
              */
             code: "USER_ALREADY_EXISTS";
-            /** @description The value that another user has; `email` if both are taken. Only with `USER_ALREADY_EXISTS`. */
+            /**
+             * @description The value that another user has; `email` if both are taken. Only with `USER_ALREADY_EXISTS`.
+             * @enum {string}
+             */
             field?: "email" | "username";
         };
         TooManyRequestsError: {

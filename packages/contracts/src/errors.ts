@@ -14,7 +14,7 @@ export const ErrorBody = Type.Object({
   code: Type.String({ description: "Identifies the error." }),
 });
 /** Only in an error about a value that another user has. */
-export const TakenField = Type.Union([Type.Literal("email"), Type.Literal("username")], {
+export const TakenField = Type.Enum(["email", "username"], {
   description: "The value that another user has; `email` if both are taken. Only with `USER_ALREADY_EXISTS`.",
 });
 const ValidationErrorBody = Type.Object({

@@ -160,7 +160,8 @@ const PAGES = `A page has at most \`limit\` items: ${PAGE_SIZE_DEFAULT} by defau
 const topics = (codes: readonly ErrorCode[], hasTodos: boolean): Readonly<Record<string, string>> => ({
   Requests: `Bodies are JSON in UTF-8, sent as \`${JSON_TYPE}\` without compression (otherwise 422, not 415), at most ${BODY_MAX_BYTES / 1024} KiB, nested at most
 ${JSON_MAX_DEPTH} levels deep, with at most ${JSON_MAX_MEMBERS} members per object. Members that are not listed are
-ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text.`,
+ignored. Lengths count Unicode code points; U+0000 and lone surrogates are rejected in every text. Responses are sent as
+\`${JSON_TYPE};charset=utf-8\`.`,
 
   ...(hasTodos && { Pages: PAGES }),
 

@@ -102,7 +102,8 @@ function describeOperation(tag: Tag, operationId: string, options: OperationOpti
   const headers: readonly HeaderName[] = ["X-Request-ID", ...(isLimited ? LIMIT_HEADERS : [])];
   const quota = defaultQuota(rateLimit ?? ROUTE_LIMITS.default);
   /** The values in the examples of error responses. */
-  const example = { issues: exampleIssues(options), quota, retryAfterSeconds: 42 };
+  const field = body && "username" in body.properties && !("email" in body.properties) ? "username" : "email";
+  const example: ErrorProperties = { issues: exampleIssues(options), quota, retryAfterSeconds: 42, field };
   const responses: Responses = {};
   for (const { status, description, schema } of unavailable ? [success, unavailable] : [success]) {
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
