@@ -19,9 +19,9 @@ export const NEW_EMAIL_PATTERN =
   '^(?!.*=\\?)[^\\s@()<>[\\]:;\\\\,"\\p{Cc}\\p{Cf}\\uD800-\\uDFFF]+' +
   '@[^\\s@.()<>[\\]:;\\\\,"\\p{Cc}\\p{Cf}\\uD800-\\uDFFF]+(\\.[^\\s@.()<>[\\]:;\\\\,"\\p{Cc}\\p{Cf}\\uD800-\\uDFFF]+)+$';
 
-/** At least one character is visible: neither white space nor a format character. */
+/** Empty, or at least one character is visible: neither white space nor a format character. `minLength` excludes the empty text. */
 export const VISIBLE_TEXT_PATTERN =
-  "^[^\\u0000\\uD800-\\uDFFF]*[^\\s\\p{Cf}\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*$";
+  "^([^\\u0000\\uD800-\\uDFFF]*[^\\s\\p{Cf}\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*)?$";
 
 /** Without padding (RFC 4648 §5). */
 export const BASE64URL_PATTERN = "^[A-Za-z0-9_-]*$";

@@ -52,8 +52,9 @@ export function violationsOf({ status, headers, body }: WireResponse, method: st
 
 /** @throws {Error} if the text is not JSON */
 function isEnvelope(text: string): boolean {
-  const { detail, code, ...others } = JSON.parse(text);
+  const { detail, code, field, ...others } = JSON.parse(text);
   if (Object.keys(others).length > 0 || !CODES.has(code)) return false;
+  if ((code === "USER_ALREADY_EXISTS") !== ["email", "username"].includes(field)) return false;
   if (code !== "INVALID_REQUEST") return typeof detail === "string";
   return Array.isArray(detail) && detail.length > 0 && detail.every(isIssue);
 }
