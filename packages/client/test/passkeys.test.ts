@@ -74,7 +74,7 @@ browserTest(
     await addAuthenticator(visit.page);
     const argument = { baseUrl: service.url, ada: ADA };
     expect(await visit.page.evaluate(`(${SCRIPT})(${JSON.stringify(argument)})`)).toEqual({
-      reasons: ["cancelled", "timed_out", "already_registered", "enough", "Incorrect e-mail or password"],
+      reasons: ["cancelled", "timed_out", "already_registered", "enough", "The passkey was not accepted"],
       rejected: [
         "not_supported",
         "not_allowed_here",
