@@ -81,6 +81,13 @@ test("mails are requested with the e-mail or the stored token, and confirmations
   expect(statuses).toEqual([201, 401, 200, 202, 202, 400, 400]);
 });
 
+test("both links of an e-mail change send their token", async () => {
+  await using changing = await startService({ AUTH_EMAIL_CHANGE: "true" });
+  const client = createClient({ baseUrl: changing.url });
+  for (const send of [client.approveEmailChange, client.confirmEmailChange])
+    expect(await errorOf(send({ token: "x" }))).toMatchObject({ code: "ONE_TIME_TOKEN_INVALID" });
+});
+
 describe("errors", () => {
   test("an error has the status, code, detail and request id of the response", async () => {
     let requestId: string | null = null;
