@@ -7,16 +7,20 @@ const PACKAGE = resolve(import.meta.dir, "../..");
 
 export type InstalledPackage = Awaited<ReturnType<typeof installPackage>>;
 
-/** Runs a program to its end and returns its standard output. */
-export async function run(command: string[], cwd: string): Promise<string> {
-  const { code, stdout, stderr } = await runProcess(command, { cwd });
+/** Runs a program to its end, with `variables` in its environment, and returns its standard output. */
+export async function run(
+  command: string[],
+  cwd: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await runProcess(command, { cwd, env: { ...process.env, ...variables } });
   if (code === 0) return stdout;
   throw new Error(`${command.join(" ")} failed:\n${stdout}${stderr}`);
 }
 
 /**
  * Builds and packs the package, and installs it in an empty project without a registry. `files` are the paths in the tarball,
- * without the leading `package/`.
+ * without the leading `package/`; `tarball` is its name in `project`.
  */
 export async function installPackage() {
   const folder = await openFolder();
@@ -31,5 +35,5 @@ export async function installPackage() {
     .split("\n")
     .map((path) => path.replace(/^package\//, ""))
     .sort();
-  return { project, files, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  return { project, files, tarball, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
