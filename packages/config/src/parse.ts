@@ -225,6 +225,11 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
   const warnings: string[] = [];
   if (isProduction && values.TODOS_ENABLED)
     warnings.push("TODOS_ENABLED is true: everybody can read, change and delete all todos; set it to false");
+  for (const name of ["AUTH_SECRET_KEY_PREVIOUS", "AUTH_PREVIOUS_PUBLIC_KEY"] as const)
+    if (values.AUTH_RENEWAL_DAYS > 0 && values[name] !== null)
+      warnings.push(
+        `${name} is set with AUTH_RENEWAL_DAYS: tokens of this key can be renewed, so remove a key that leaked`,
+      );
   for (const name of ["AUTH_SECRET_KEY", "AUTH_SECRET_KEY_PREVIOUS"] as const) {
     const key = values[name];
     const weakness = key === null ? null : weaknessOf(key, isSecretAlgorithm ? algorithm : "HS256");

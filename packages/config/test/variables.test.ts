@@ -1,6 +1,6 @@
 /** Accepted but insecure values: each causes one warning, which never contains a password. */
 import { expect, test } from "bun:test";
-import { SECRET_KEY } from "@latchkey/testing/keys";
+import { createKeyPair, SECRET_KEY } from "@latchkey/testing/keys";
 import { isPublicAddress, leavesMachine } from "../src/network.ts";
 import type { Variables } from "../src/parse.ts";
 import { errorsOf, parse } from "./support/parse.ts";
@@ -53,6 +53,8 @@ test.each<[name: string, value: string, others: Variables]>([
   ["AUTH_REQUIRE_CURRENT_PASSWORD", "false", { AUTH_EMAIL_CHANGE: "true" }],
   ["AUTH_REQUIRE_CURRENT_PASSWORD", "false", { PASSKEY_ORIGINS: "https://app.example.com" }],
   ["TODOS_ENABLED", "true", PRODUCTION],
+  ["AUTH_SECRET_KEY_PREVIOUS", `${SECRET_KEY}2`, { AUTH_RENEWAL_DAYS: "1" }],
+  ["AUTH_PREVIOUS_PUBLIC_KEY", createKeyPair("EdDSA").publicPem, { AUTH_RENEWAL_DAYS: "1" }],
 ])("%s=%s causes a warning only if other variables make it insecure", (name, value, others) => {
   expectWarning(name, { ...others, [name]: value }, { [name]: value });
 });
