@@ -67,7 +67,7 @@ export interface ListRequest extends PageRequest {
   readonly isInactive?: boolean;
   /** Only users whose e-mail or username contains this text. The case of ASCII letters is ignored. @default all */
   readonly search?: string | undefined;
-  /** Only users whose e-mail has this domain. The domain must be in lower case. @default all */
+  /** Only users whose e-mail has this domain, in any of its forms. The domain must be in lower case. @default all */
   readonly domain?: string | undefined;
 }
 
@@ -285,7 +285,13 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
         search === undefined
           ? undefined
           : or(contains(users.email, search), contains(users.username, search)),
-        domain === undefined ? undefined : sql`${users.email} like ${`%@${escapeLike(domain)}`} escape '!'`,
+        domain === undefined
+          ? undefined
+          : or(
+              ...emailForms(`@${domain}`).map(
+                (form) => sql`${users.email} like ${`%${escapeLike(form)}`} escape '!'`,
+              ),
+            ),
       );
       return prepare(orm.select().from(users).where(conditions).orderBy(asc(users.id)).limit(limit))({});
     },

@@ -198,4 +198,12 @@ export function userConformance(test: Test): void {
     expect((await users.deleteAll([one, three, 4_000])).toSorted()).toEqual([one, three]);
     expect(await find({})).toEqual([two]);
   });
+
+  test("users of an internationalized domain are found by each of its forms", async ({ users }) => {
+    const ids: number[] = [];
+    for (const email of ["new@xn--bcher-kva.example", "old@bücher.example"])
+      ids.push((await users.create({ email, username: email, hashedPassword: "salt$digest" })).id);
+    for (const domain of ["bücher.example", "xn--bcher-kva.example"])
+      expect((await users.list({ after: 0, limit: 10, domain })).map(({ id }) => id)).toEqual(ids);
+  });
 }
