@@ -2,12 +2,19 @@
  * Verifies the password of a user, and replaces an imported hash by a hash of this service. The replacement is derived even if
  * the password is wrong: a response for an imported user must not be faster than a response for an unknown e-mail.
  */
+import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
 import type { HashCondition, User, UserRepository } from "@latchkey/database";
 import { type Hasher, hashFormat, saltOf, validImportedHash } from "@latchkey/hashing";
 import type { AuthRequest } from "../../observability/audit.ts";
 
 /** An invalid stored hash. A verification against an invalid hash runs a full derivation and fails. */
 const NO_HASH = "";
+
+/**
+ * In UTF-16 code units: a password of the maximum length has at most twice as many, and decomposed at most four times those. The
+ * time of a normalization grows with the square of the length, and the event loop waits for it.
+ */
+const MAX_COMPOSED_LENGTH = 8 * PASSWORD_MAX_LENGTH;
 
 /**
  * Returns a function that verifies a password. If `user` is null, the function returns false after a full derivation. A system
@@ -31,8 +38,8 @@ export function createPasswordVerifier(
     return matches;
   };
   return async (user: User | null, password: string, request: AuthRequest): Promise<boolean> => {
-    const composed = password.normalize("NFC");
     if (await verify(user, password, request)) return true;
+    const composed = password.length > MAX_COMPOSED_LENGTH ? password : password.normalize("NFC");
     return composed !== password && verify(user, composed, request);
   };
 }
