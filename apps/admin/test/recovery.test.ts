@@ -7,6 +7,7 @@ import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
+import { startMailServer } from "@latchkey/testing/mail-server";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
@@ -42,9 +43,10 @@ async function openDatabaseOf(kind: string) {
   };
 }
 
-const start = (url: string, key: string) =>
+const start = (url: string, key: string, env: Readonly<Record<string, string>> = {}) =>
   startProcess({
     ...PATIENT_HASHING,
+    ...env,
     DATABASE_URL: url,
     AUTH_SECRET_KEY: key,
     AUTH_RENEWAL_DAYS: "1",
@@ -147,6 +149,77 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
       expect((await logIn(service, kay, password)).status).toBe(401);
     const { token } = await logIn(service, kay, NEW_PASSWORD);
     expect(await (await me(service, token)).json()).toMatchObject({ id: kay.id });
+  });
+
+  test("after a mailbox was stolen for a day, one command gives the account back with the same id, and no link of the thief works", async () => {
+    await using database = await openDatabaseOf(kind);
+    await using mailServer = await startMailServer();
+    const mail = {
+      MAIL_URL: mailServer.url,
+      MAIL_FROM: "latchkey@example.com",
+      PUBLIC_URL: "http://localhost",
+      AUTH_EMAIL_CHANGE: "true",
+    };
+    await using gateway = start(database.url, SECRET_KEY, mail);
+    const service = await gateway.ready();
+    let seen = 0;
+    /** The token of the next mail to the address. Mails arrive in the order in which they are awaited. */
+    const tokenTo = async (recipient: string) => {
+      seen += 1;
+      const { recipients, token } = (await mailServer.waitFor(seen))[seen - 1] ?? {};
+      expect(recipients).toEqual([recipient]);
+      return token ?? "";
+    };
+    const send = async (path: string, body: object, token?: string) =>
+      (await request(`${service}/auth/${path}`, { method: "POST", body, token })).status;
+    const ada = await register(service, "ada");
+    const thief = { id: ada.id, email: "thief@example.net" };
+    expect(await send("email-verification/confirm", { token: await tokenTo(ada.email) })).toBe(204);
+
+    // With the mailbox, the thief resets the password, and then moves the account to another mailbox.
+    expect(await send("password-reset", { email: ada.email })).toBe(202);
+    const reset = { token: await tokenTo(ada.email), password: THIEFS_PASSWORD };
+    expect(await send("password-reset/confirm", reset)).toBe(204);
+    expect(await tokenTo(ada.email)).toBe("");
+    const changeTo = async (email: string, token: string) =>
+      expect(await send("email-change", { email, current_password: THIEFS_PASSWORD }, token)).toBe(202);
+    await changeTo(thief.email, (await logIn(service, ada, THIEFS_PASSWORD)).token);
+    expect(await send("email-change/approve", { token: await tokenTo(ada.email) })).toBe(204);
+    expect(await send("email-change/confirm", { token: await tokenTo(thief.email) })).toBe(204);
+    expect(await tokenTo(ada.email)).toBe("");
+    const { token: stolen } = await logIn(service, thief, THIEFS_PASSWORD);
+    // Links that the thief keeps for later.
+    expect(await send("password-reset", { email: thief.email })).toBe(202);
+    const keptReset = { token: await tokenTo(thief.email), password: THIEFS_PASSWORD };
+    await changeTo("thief2@example.net", stolen);
+    const keptApproval = { token: await tokenTo(thief.email) };
+    expect(await send("email-change/approve", keptApproval)).toBe(204);
+    const keptConfirmation = { token: await tokenTo("thief2@example.net") };
+
+    const { code } = await runTool(["users", "set-email", thief.email, ada.email], {
+      env: { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" },
+      input: "",
+    });
+    expect(code).toBe(0);
+    expect(await usesOf(service, stolen)).toEqual(new Set([401]));
+    for (const user of [ada, thief])
+      for (const password of [PASSWORD, THIEFS_PASSWORD])
+        expect((await logIn(service, user, password)).status).toBe(401);
+    for (const [path, body] of [
+      ["password-reset/confirm", reset],
+      ["password-reset/confirm", keptReset],
+      ["email-change/approve", keptApproval],
+      ["email-change/confirm", keptConfirmation],
+    ] as const)
+      expect(await send(path, body)).toBe(400);
+    const mails = (await mailServer.waitFor(seen + 2)).slice(seen);
+    const owns = mails.find(({ recipients }) => String(recipients) === ada.email);
+    expect(mails.find(({ recipients }) => String(recipients) === thief.email)?.token).toBe("");
+    const own = { token: owns?.token, password: NEW_PASSWORD };
+    expect(await send("password-reset/confirm", own)).toBe(204);
+    const { token } = await logIn(service, ada, NEW_PASSWORD);
+    const found = await (await me(service, token)).json();
+    expect(found).toMatchObject({ id: ada.id, email: ada.email, email_verified: true });
   });
 
   test("after a restored backup, what was ended since it was made stays ended, and nobody gets the id of a lost user", async () => {
