@@ -107,7 +107,7 @@ static bool get_lanes(napi_env env, napi_value value, const struct view *state, 
     return true;
 }
 
-/* The number of iterations between two yields, summed over the lanes. The yields are 0.2 to 0.6 ms apart. */
+/* The number of iterations between two yields, summed over the lanes. The yields are 0.1 to 0.6 ms apart. */
 enum { YIELD_QUANTUM = 8000 };
 
 /* Returns the processor time of this thread, without the time of other threads on the same core. */

@@ -12,7 +12,7 @@ enum {
     U = 16,          /* the latest U_i as eight words, most significant first */
     T = 24,          /* U_1 ^ ... ^ U_i: the derived key once i reaches the iteration count */
     LANE_WORDS = 32,
-    MAX_WIDTH = 16   /* the width of the widest kernel */
+    MAX_WIDTH = 32   /* the width of the widest kernel */
 };
 
 /* Advances `width` lanes by `iterations`; each pointer points to LANE_WORDS words. */

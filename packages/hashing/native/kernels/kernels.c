@@ -19,7 +19,7 @@
 enum { SHA_NI = 1, AVX2 = 2, AVX512 = 4, SHA2 = 8 };
 
 /* Each function is defined in the file of its kernel. */
-advance_fn sha_ni_avx512_advance, avx512_advance, avx512vl_advance, avx2_advance;
+advance_fn sha_ni_avx512_advance, avx512_advance, avx512_advance_32, avx512vl_advance, avx2_advance;
 advance_fn sha_ni_advance_1, sha_ni_advance_2, sha_ni_advance_4;
 advance_fn armv8_advance_1, armv8_advance_2, armv8_advance_4;
 
@@ -29,6 +29,7 @@ const struct kernel kernels[] = {
     {"sha-ni-avx512", 16, sha_ni_avx512_advance, SHA_NI | AVX512},
     {"avx512", 8, avx512vl_advance, AVX512},
     {"avx512", 16, avx512_advance, AVX512},
+    {"avx512", 32, avx512_advance_32, AVX512},
     {"avx2", 8, avx2_advance, AVX2},
     {"sha-ni", 1, sha_ni_advance_1, SHA_NI},
     {"sha-ni", 2, sha_ni_advance_2, SHA_NI},

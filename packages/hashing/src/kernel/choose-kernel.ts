@@ -11,7 +11,7 @@ const PROCESSORS_WITH_KERNELS: ReadonlySet<string> = new Set(["x64", "arm64"]);
 interface ChosenKernel {
   /** The kernel that is reported until a worker has measured which kernel is fastest. */
   readonly name: string;
-  /** The number of lanes of one worker. */
+  /** The maximum number of lanes of one worker. */
   readonly lanes: number;
   /** Why "auto" chose the portable kernel, or which kernels failed their known-answer test; null if neither applies. */
   readonly fallbackReason: string | null;

@@ -22,6 +22,7 @@ export interface Slice {
 
 /** The kernel of one worker. Lanes are numbered from 0; each lane is free or holds one job. */
 export interface Kernel {
+  /** Can increase, but never decreases. */
   readonly lanes: number;
   /** Puts a job into a free lane. */
   load(lane: number, job: LaneJob): void;
@@ -39,6 +40,7 @@ export interface Kernel {
 export interface Throughput {
   /** The name of the kernel that does most of the work. */
   readonly kernel: string;
+  readonly lanes: number;
   /** Derivations of 600,000 iterations per second. */
   readonly capacityPerSecond: number;
 }

@@ -1,5 +1,5 @@
 /**
- * The kernel that runs the C code. It has as many lanes as its widest variant. Each slice of a few milliseconds advances the
+ * The kernel that runs the C code. It has as many lanes as its costs justify, and gets more when they do later. Each slice of a few milliseconds advances the
  * lanes with the oldest jobs, because new short jobs must not delay a long job forever.
  */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
@@ -13,7 +13,7 @@ const SLICE_SECONDS = 0.006;
 const MIN_SAMPLE_SECONDS = 0.000_2;
 
 export class NativeKernel implements Kernel {
-  readonly lanes: number;
+  #lanes: number;
   readonly #addon: NativeAddon;
   readonly #planner: VariantPlanner;
   /** LANE_WORDS words per lane. */
@@ -23,14 +23,18 @@ export class NativeKernel implements Kernel {
 
   /** @param variants at least one. @param nice 0 to 19. With 0, or if no thread can start, slices run on the worker's thread. */
   constructor(addon: NativeAddon, variants: readonly KernelVariant[], nice: number) {
-    this.lanes = Math.max(...variants.map(({ width }) => width));
     this.#addon = addon;
-    this.#state = new Uint32Array(this.lanes * LANE_WORDS);
+    this.#state = new Uint32Array(Math.max(...variants.map(({ width }) => width)) * LANE_WORDS);
     this.#planner = new VariantPlanner(
       variants.map((variant) => ({ ...variant, seconds: measure(addon, variant) })),
     );
+    this.#lanes = this.#planner.lanes;
     if (nice > 0 && !addon.startThread(nice) && process.platform === "linux")
       process.emitWarning("The system cannot start a thread: derivations run without the nice value");
+  }
+
+  get lanes(): number {
+    return this.#lanes;
   }
 
   load(lane: number, { password, salt, iterations }: LaneJob): void {
@@ -48,6 +52,8 @@ export class NativeKernel implements Kernel {
     const lanes = Uint32Array.from(group, ([lane]) => lane);
     const seconds = this.#addon.advance(variant.id, this.#state, lanes, iterations);
     if (seconds >= MIN_SAMPLE_SECONDS) this.#planner.record(variant, seconds / iterations);
+    // A measurement that a neighbour of this machine disturbed at the start must not limit the worker until it ends.
+    this.#lanes = Math.max(this.#lanes, this.#planner.lanes);
     for (const [lane, remaining] of group) this.#remaining.set(lane, remaining - iterations);
     return { iterations: iterations * group.length, seconds };
   }
@@ -68,8 +74,9 @@ export class NativeKernel implements Kernel {
   }
 
   throughput(): Throughput {
-    const { family, width, seconds } = this.#planner.chooseMeasured(this.lanes);
-    return { kernel: family, capacityPerSecond: width / (STORED_ITERATIONS * seconds) };
+    const lanes = this.#lanes;
+    const { family, width, seconds } = this.#planner.chooseMeasured(lanes);
+    return { kernel: family, lanes, capacityPerSecond: width / (STORED_ITERATIONS * seconds) };
   }
 
   #laneWords(lane: number): Uint32Array {

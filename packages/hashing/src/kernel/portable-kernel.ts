@@ -48,7 +48,7 @@ export class PortableKernel implements Kernel {
   }
 
   throughput(): Throughput {
-    return { kernel: "portable", capacityPerSecond: this.#capacityPerSecond };
+    return { kernel: "portable", lanes: this.lanes, capacityPerSecond: this.#capacityPerSecond };
   }
 }
 

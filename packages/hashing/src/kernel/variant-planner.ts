@@ -7,6 +7,10 @@ import type { KernelVariant } from "./addon.ts";
 
 /** A narrower variant is preferred if its cost per lane is at most this multiple of the lowest cost. */
 const ABOUT_AS_CHEAP = 1.05;
+/**
+ * A worker has more lanes only if a variant with more lanes is clearly cheaper than all others: each job takes longer in it.
+ */
+export const USUAL_LANES = 16;
 /** The cost of a variant is the minimum of this many measurements, because interference can only make a slice slower. */
 const SAMPLES = 5;
 /**
@@ -34,6 +38,17 @@ export class VariantPlanner {
     this.#variants = variants
       .map((variant) => ({ ...variant, samples: [variant.seconds], measuredAt: 0 }))
       .sort((a, b) => a.width - b.width);
+  }
+
+  /** The number of lanes of a worker with these costs. */
+  get lanes(): number {
+    const costOfFull = (variant: Variant): number => costOf(variant, variant.width);
+    const usual = this.#variants.filter(({ width }) => width <= USUAL_LANES);
+    const limit = Math.min(...usual.map(costOfFull)) / ABOUT_AS_CHEAP;
+    const chosen = this.#variants.findLast(
+      (variant) => usual.includes(variant) || costOfFull(variant) <= limit,
+    );
+    return (chosen ?? this.#variants.at(-1))?.width ?? 0;
   }
 
   /** Returns the variant for one slice with this number of busy lanes (at least 1). */

@@ -32,7 +32,7 @@ export interface PoolOptions {
   readonly queueLimit: number | undefined;
   /** The maximum time that a derivation waits for a lane, without sustained overload. */
   readonly queueSeconds: number;
-  /** The number of lanes of one worker. */
+  /** The maximum number of lanes of one worker. Its measurements can justify fewer. */
   readonly lanes: number;
   readonly setup: WorkerSetup;
   /** The module that each worker runs. */
@@ -119,12 +119,12 @@ export class Pool {
   }
 
   stats(): PoolStats {
-    const { workers, lanes } = this.#options;
-    const { kernel, lanesBusy, capacityPerSecond } = this.#workers;
+    const { workers } = this.#options;
+    const { kernel, lanes, lanesBusy, capacityPerSecond } = this.#workers;
     return {
       kernel,
       workers,
-      lanes: workers * lanes,
+      lanes,
       lanesBusy,
       queueLength: this.#queueLength(),
       queueLimit: this.#queueLimit(),
@@ -197,9 +197,9 @@ export class Pool {
     return new QueueFull(Math.min(this.#options.queueSeconds, Math.max(1, Math.ceil(seconds))));
   }
 
-  /** Assigns waiting jobs to the workers with the fewest jobs, then moves prefetched jobs to free lanes. */
+  /** Assigns waiting jobs to the workers in the order of their ranks, then moves prefetched jobs to free lanes. */
   #dispatch(): void {
-    for (let slot = this.#workers.leastLoaded(); slot; slot = this.#workers.leastLoaded()) {
+    for (let slot = this.#workers.next(); slot; slot = this.#workers.next()) {
       const job = this.#queue.take(this.#overload.isSustained ? "last" : "first");
       if (job) this.#workers.update(slot, () => slot.assign(job));
       else if (!this.#workers.transferTo(slot)) break;

@@ -1,22 +1,22 @@
 /**
  * Chooses the worker for the next job and keeps sums over all workers of a pool. All changes of a worker go through `update`,
- * which keeps the sums and `#byJobCount` up to date. Assigning a job therefore takes the same time with any number of workers.
+ * which keeps the sums and `#byRank` up to date. Assigning a job therefore takes the same time with any number of workers.
  */
 import type { Job } from "./job.ts";
 import type { WorkerSlot } from "./worker-slot.ts";
 
 export class Workers {
   readonly #slots: readonly WorkerSlot[];
-  /** The running workers by their number of jobs. */
-  readonly #byJobCount: readonly Set<WorkerSlot>[];
+  /** The running workers by their rank. */
+  readonly #byRank: readonly Set<WorkerSlot>[];
   /** Sums over all workers. Read-only outside this class. */
   prefetchedIterations = 0;
   capacityPerSecond = 0;
 
   constructor(slots: readonly WorkerSlot[]) {
     this.#slots = slots;
-    const maxJobs = Math.max(...slots.map((slot) => slot.maxJobs));
-    this.#byJobCount = Array.from({ length: maxJobs + 1 }, () => new Set());
+    const maxRank = Math.max(...slots.map((slot) => slot.maxRank));
+    this.#byRank = Array.from({ length: maxRank + 1 }, () => new Set());
     for (const slot of slots) this.#count(slot, 1);
   }
 
@@ -25,12 +25,16 @@ export class Workers {
     return this.#slots.find((slot) => slot.throughput)?.throughput?.kernel ?? null;
   }
 
+  get lanes(): number {
+    return this.#slots.reduce((total, slot) => total + slot.lanes, 0);
+  }
+
   get lanesBusy(): number {
     return this.#slots.reduce((total, slot) => total + slot.lanesBusy, 0);
   }
 
   get hasFreeLane(): boolean {
-    return this.leastLoaded()?.hasFreeLane ?? false;
+    return this.next()?.hasFreeLane ?? false;
   }
 
   /** Whether every worker has measured its throughput or is broken. */
@@ -49,17 +53,17 @@ export class Workers {
   }
 
   /**
-   * Returns the worker with the fewest jobs, if it has room. Workers can still differ by more than one busy lane, because
+   * Returns the worker with the lowest rank, if it has room. Workers can still differ by more than one busy lane, because
    * running jobs are never moved. Moving one would save at most 40 % of one derivation's time, and only once.
    */
-  leastLoaded(): WorkerSlot | undefined {
-    const [slot] = this.#byJobCount.find((slots) => slots.size > 0) ?? [];
-    return slot && slot.jobCount < slot.maxJobs ? slot : undefined;
+  next(): WorkerSlot | undefined {
+    const [slot] = this.#byRank.find((slots) => slots.size > 0) ?? [];
+    return slot?.hasRoom ? slot : undefined;
   }
 
   /** Transfers a prefetched job of the most loaded worker to a free lane of `slot`; returns false if this is not possible. */
   transferTo(slot: WorkerSlot): boolean {
-    const [other] = this.#byJobCount.findLast((slots) => slots.size > 0) ?? [];
+    const [other] = this.#byRank.findLast((slots) => slots.size > 0) ?? [];
     if (!slot.hasFreeLane || !other?.prefetched.length) return false;
     return this.update(slot, () => this.update(other, () => other.transferTo(slot)));
   }
@@ -74,7 +78,7 @@ export class Workers {
     await Promise.all(this.#slots.map((slot) => slot.close()));
   }
 
-  /** Changes the worker and updates the sums and `#byJobCount`. */
+  /** Changes the worker and updates the sums and `#byRank`. */
   update<T>(slot: WorkerSlot, change: () => T): T {
     this.#count(slot, -1);
     const result = change();
@@ -82,9 +86,9 @@ export class Workers {
     return result;
   }
 
-  /** Adds the worker to the sums and `#byJobCount` (1), or removes it (-1). */
+  /** Adds the worker to the sums and `#byRank` (1), or removes it (-1). */
   #count(slot: WorkerSlot, sign: 1 | -1): void {
-    const slots = this.#byJobCount[slot.jobCount];
+    const slots = this.#byRank[slot.rank];
     if (sign === 1 && slot.isRunning) slots?.add(slot);
     else slots?.delete(slot);
     for (const job of slot.prefetched) this.prefetchedIterations += sign * job.iterations;

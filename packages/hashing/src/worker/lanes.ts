@@ -19,13 +19,12 @@ export class Lanes {
   readonly #kernel: Kernel;
   readonly #meter: ThroughputMeter;
   /** Indexed by lane; null for a free lane. */
-  readonly #entries: (LaneEntry | null)[];
+  readonly #entries: (LaneEntry | null)[] = [];
   readonly #offers: JobOffer[] = [];
 
   constructor(kernel: Kernel, meter: ThroughputMeter) {
     this.#kernel = kernel;
     this.#meter = meter;
-    this.#entries = new Array<LaneEntry | null>(kernel.lanes).fill(null);
   }
 
   get isIdle(): boolean {
@@ -57,6 +56,7 @@ export class Lanes {
   }
 
   #admit(): void {
+    while (this.#entries.length < this.#kernel.lanes) this.#entries.push(null);
     for (let admitted = 0; admitted < MAX_ADMITTED_PER_SLICE; admitted++) {
       const lane = this.#entries.indexOf(null);
       const entry = lane === -1 ? null : this.#claimNext();

@@ -41,6 +41,30 @@ test.each([
   expect(finished).toEqual(expected);
 });
 
+test("a kernel gets more lanes when a later measurement justifies them, and keeps them", () => {
+  let slowdown = 1.5;
+  const variants = recorded("AMD Zen 5", "avx512");
+  const addon = {
+    ...ADDON,
+    advance: (...args: Parameters<typeof ADDON.advance>) => {
+      const isWide = variants.find(({ id }) => id === args[0])?.width === 32;
+      return ADDON.advance(...args) * (isWide ? slowdown : 1);
+    },
+  };
+  const kernel = new NativeKernel(addon, variants, 0);
+  expect(kernel.lanes).toBe(16);
+  const bytes = new Uint8Array(0);
+  kernel.load(0, { password: bytes, salt: bytes, iterations: 2 ** 31 });
+  for (const [factor, lanes] of [
+    [1, 32],
+    [1.5, 32],
+  ] as const) {
+    slowdown = factor;
+    for (let slice = 0; slice < 1_000; slice++) kernel.run();
+    expect(kernel.throughput()).toMatchObject({ lanes });
+  }
+});
+
 /** The low-priority threads that were found under load. */
 async function lowPriorityThreads(kernel: string, nice: number): Promise<unknown> {
   const command = [process.execPath, fixtureUrl("busy-hasher.ts").pathname, kernel, String(nice)];

@@ -56,14 +56,15 @@ static void test_occupancy(const struct kernel *kernel, size_t count)
 {
     enum { SPACE = LANES * LANE_WORDS };
     uint32_t *memory = malloc((SPACE + 2) * sizeof *memory), before[SPACE + 2], *lanes[MAX_WIDTH];
-    uint32_t first = 1 + (uint32_t)rand() % 4, second = 1 + (uint32_t)rand() % 4, used = 0;
+    uint32_t first = 1 + (uint32_t)rand() % 4, second = 1 + (uint32_t)rand() % 4;
+    uint64_t used = 0;
     expect(memory != NULL, "out of memory");
     for (size_t i = 0; i < SPACE + 2; i++) memory[i] = GUARD;
     for (size_t i = 0; i < count; i++) {
         uint32_t place;
         do place = (uint32_t)rand() % LANES;
         while (used >> place & 1);
-        used |= UINT32_C(1) << place;
+        used |= UINT64_C(1) << place;
         lanes[i] = memory + 1 + place * LANE_WORDS;
         prepare_random_lane(lanes[i]);
     }

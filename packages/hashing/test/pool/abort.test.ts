@@ -39,6 +39,7 @@ describe("abort", () => {
     async (kernel) => {
       await using hasher = createHasher({ kernel, workers: 1, nice: 0 });
       const controller = new AbortController();
+      await hasher.ready();
       const { lanes } = hasher.stats();
       const finished: string[] = [];
       const runLong = () => hasher.derive(createJob(LONG)).then(() => finished.push("running"));

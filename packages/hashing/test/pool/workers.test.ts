@@ -1,4 +1,4 @@
-/** Jobs are distributed evenly, and a full worker prefetches the next ones. */
+/** Jobs are distributed evenly over the usual lanes, then fill one worker after the other, and a full worker prefetches the next ones. */
 import { describe, expect, test } from "bun:test";
 import type { Pool } from "../../src/pool/pool.ts";
 import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
@@ -22,6 +22,20 @@ describe("dispatch", () => {
     await using pool = openSteppingPool({ workers: 2, lanes: 16 });
     expect(await jobsPerWorker(pool, jobs)).toEqual(expected);
   });
+
+  test.each([
+    [17, [9, 8]],
+    [33, [17, 16]],
+    [48, [32, 16]],
+    [64, [32, 32]],
+  ])(
+    "of %p jobs and two workers of 32 lanes, one fills its lanes before the other gets more than sixteen",
+    async (jobs, expected) => {
+      await using pool = openSteppingPool({ workers: 2, lanes: 32 });
+      await pool.ready();
+      expect(await jobsPerWorker(pool, jobs)).toEqual(expected);
+    },
+  );
 
   test("lets at most four jobs be overtaken behind a slow worker", async () => {
     await using pool = openSteppingPool({ workers: 2, lanes: 16 });

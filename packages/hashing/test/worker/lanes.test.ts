@@ -24,7 +24,7 @@ test.each([0, 16, 32])(
           digest.fill(7, written);
         },
         clear() {},
-        throughput: () => ({ kernel: "test", capacityPerSecond: 1 }),
+        throughput: () => ({ kernel: "test", lanes: 1, capacityPerSecond: 1 }),
       },
       new ThroughputMeter(1),
     );
