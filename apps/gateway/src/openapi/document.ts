@@ -171,11 +171,11 @@ response; the pages describe them only here.
 ${headerItems.join("\n")}`,
 
   Errors: `Every error is an object with two members. \`detail\` is a sentence, or for 422 a list of issues, which never
-contain submitted values. \`code\` identifies the error: codes are never renamed, but later versions can add codes. The
-examples of each operation are named after its codes. An unknown path returns 404, a known path with an unsupported
-method 405 with an \`Allow\` header, a body that is too large 413, also on paths that need no body, and an \`Expect\` header
-other than \`100-continue\` 417. A proxy in front of
-the service can respond with other codes, such as \`BAD_GATEWAY\`.
+contain submitted values. \`code\` identifies the error: codes are never renamed, but later versions can add codes. Only
+\`USER_ALREADY_EXISTS\` has a third member: \`field\`, the name of the taken one. The examples of each operation are named
+after its codes. An unknown path returns 404, a known path with an unsupported method 405 with an \`Allow\` header, a body
+that is too large 413, also on paths that need no body, and an \`Expect\` header other than \`100-continue\` 417. A proxy in
+front of the service can respond with other codes, such as \`BAD_GATEWAY\`.
 
 ${errorItems(codes).join("\n")}`,
 });
