@@ -48,12 +48,17 @@ function isUsableRsa(jwk: webcrypto.JsonWebKey): boolean {
   return modulusLength >= MIN_RSA_BITS && isOdd && publicExponent > 1n && publicExponent < MAX_RSA_EXPONENT;
 }
 
-/** Whether x² = (y² - 1) / (d y² + 1) has a solution other than 0 (RFC 8032 §5.1.3). `node:crypto` does not check it. */
+/**
+ * Whether x² = (y² - 1) / (d y² + 1) has a solution other than 0 (RFC 8032 §5.1.3), and the order of the point is not 1, 2, 4
+ * or 8: then everybody can sign. `node:crypto` checks neither.
+ */
 function isOnEdwards25519(encoded: Uint8Array): boolean {
   if (encoded.length !== 32) return false;
   const y = BigInt(`0x${Buffer.from(encoded.toReversed()).toString("hex")}`) & (2n ** 255n - 1n);
   if (y >= P) return false;
   const square = (y * y) % P;
+  // y of the points of order 4 and 8. The points of order 1 and 2 have x = 0.
+  if (square === 0n || (D * square * square + 2n * square - 1n) % P === 0n) return false;
   return power((square - 1n) * (D * square + 1n), (P - 1n) / 2n) === 1n;
 }
 

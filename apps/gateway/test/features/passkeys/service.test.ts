@@ -31,6 +31,11 @@ const NEW_PASSWORD = "a new long passphrase";
 /** x of no point of P-256 for nearly every y; y of no point of edwards25519. */
 const ONES = Buffer.alloc(32, 1).toString("base64url");
 const NO_POINT = Buffer.alloc(32).fill(2, 0, 1).toString("base64url");
+const ORDER_4 = Buffer.alloc(32).toString("base64url");
+const ORDER_8 = Buffer.from(
+  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+  "hex",
+).toString("base64url");
 const jwkOf = (type: "rsa" | "ec", options: { modulusLength: number; namedCurve: string } | object) =>
   generateKeyPairSync(type as "rsa", { modulusLength: 2048, ...options }).publicKey.export({ format: "jwk" });
 const LIFETIME_MS = 5 * 60_000;
@@ -279,6 +284,8 @@ describe("with one service", async () => {
     ["a key of P-384", { publicKey: jwkOf("ec", { namedCurve: "P-384" }) }],
     ["a point that is not on P-256", { publicKey: { ...jwkOf("ec", { namedCurve: "P-256" }), x: ONES } }],
     ["a point that is not on edwards25519", { publicKey: { kty: "OKP", crv: "Ed25519", x: NO_POINT } }],
+    ["a point for which everybody can sign", { publicKey: { kty: "OKP", crv: "Ed25519", x: ORDER_4 } }],
+    ["another such point", { publicKey: { kty: "OKP", crv: "Ed25519", x: ORDER_8 } }],
     ["an id that is not that of the response", { attestedId: Buffer.alloc(2000) }],
   ])("a passkey is not created with %s", async (_name, deviations, reason = "response") => {
     const begun = await beginCreation(service, other);
