@@ -206,6 +206,12 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
         return user;
       }).catch(explainConflict(() => "username"));
     },
+    /** Returns false if the user was deleted, or has another e-mail than the given one. */
+    verifyEmail: async ({ id, email }: Pick<User, "id" | "email">) => {
+      const query = orm.update(users).set({ emailVerified: true, updatedAt: now });
+      const verified = query.where(and(eq(users.id, id), eq(users.email, email)));
+      return (await run(verified.returning({ id: users.id }))).length > 0;
+    },
     ...createEmailChanges(client, tables, {
       update,
       endLogins: () => ({ ...revocation(null), ...withoutPasskeys }),

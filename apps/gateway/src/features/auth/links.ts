@@ -66,7 +66,8 @@ export function createLinkOperations(options: LinkOptions) {
       const user = await users.findById(verified.userId);
       if (user && !verified.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       if (!user || user.emailVerified) return;
-      await users.update(user.id, { emailVerified: true });
+      // The e-mail can have changed since the user was read.
+      if (!(await users.verifyEmail(user))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       audit("email.verified", user.email, user.id);
     },
 

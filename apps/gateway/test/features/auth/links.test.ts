@@ -71,6 +71,24 @@ eachDatabase((start) => {
   });
 });
 
+test("a verification whose user gets another e-mail meanwhile does not verify that one", async () => {
+  await using service = await startService({
+    wrapDatabase: ({ users }) => ({
+      users: {
+        findById: async (id) => {
+          const user = await users.findById(id);
+          if (user) await users.setEmail(user, "new@example.org", { hashedPassword: "a$b", notifies: false });
+          return user;
+        },
+      },
+    }),
+  });
+  const { user } = await service.register();
+  const link = signOneTimeToken("verification", await service.readUser(user.id));
+  expect((await confirm(service, "verification", link)).body).toEqual(INVALID);
+  expect(await service.readUser(user.id)).toMatchObject({ email: "new@example.org", emailVerified: false });
+});
+
 describe("with one service", () => {
   const service = shareService({ env: EVERY_FEATURE });
 
