@@ -90,6 +90,11 @@ test("a restore assigns no id of the replaced database again, and without that d
   await Bun.file(path).delete();
   await tool(["migrate"]);
   await restore(1_000_002, 1_000_002);
+  await Bun.file(path).delete();
+  await tool(["migrate"]);
+  sql("INSERT INTO users (email, username, hashed_password) VALUES ('e', 'e', ''), ('f', 'f', '')");
+  sql("INSERT INTO todos (title) VALUES ('e'), ('f')");
+  await restore(1_000_002, 1_000_002);
   await Bun.write(path, "damaged ".repeat(1000));
   await restore(1_000_002, 1_000_002);
 });

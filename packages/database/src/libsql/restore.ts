@@ -27,9 +27,9 @@ export async function restoreFile(
   source: string,
   { withoutPasskeys, prepare }: RestoreOptions,
 ): Promise<LastIds> {
-  await checkBackup(source);
-  const replace = async (replaced: LastIds | null) => {
-    const raise = (backup: LastIds) => lastIdsAfter(backup, replaced);
+  const backupKey = await checkBackup(source);
+  const replace = async (replaced: ReplacedFile | null) => {
+    const raise = (backup: LastIds) => lastIdsAfter(backup, backupKey, replaced);
     const lastIds = await withExclusiveSession(source, "database", (session) =>
       raiseIds(session, { raise, withoutPasskeys }),
     );
@@ -43,36 +43,58 @@ export async function restoreFile(
   // A damaged file cannot be locked, so it is replaced without a lock.
   return connected(path, 0, async (connection) => {
     lock(connection.database);
-    return replace(readLastIds(connection));
+    return replace(readReplaced(connection));
   }).catch((error: unknown) => (isDamaged(error) ? replace(null) : Promise.reject(error)));
 }
 
+interface ReplacedFile extends LastIds {
+  readonly key: string | null;
+}
+
 /**
- * A replaced file with lower ids than the backup is not the one that was backed up, but for example that of a new installation.
- * Then the ids since the backup are unknown, as without a file.
+ * A replaced file with lower ids than the backup, or with another key, is not the one that was backed up, but for example that of a
+ * new installation. Then the ids since the backup are unknown, as without a file.
  */
-function lastIdsAfter(backup: LastIds, replaced: LastIds | null): LastIds {
-  if (replaced && replaced.users >= backup.users && replaced.todos >= backup.todos) return replaced;
+function lastIdsAfter(backup: LastIds, backupKey: string | null, replaced: ReplacedFile | null): LastIds {
+  const isOther = replaced?.key && backupKey && replaced.key !== backupKey;
+  if (replaced && !isOther && replaced.users >= backup.users && replaced.todos >= backup.todos)
+    return replaced;
   const { users, todos } = raisedBy(backup, LOST_IDS);
   return { users: Math.max(users, replaced?.users ?? 0), todos: Math.max(todos, replaced?.todos ?? 0) };
 }
 
+/** Every database has a random key from a migration, which backups and copies keep. Returns null before that migration. */
+function readKey({ database }: Connection): string | null {
+  try {
+    const [[key] = []] = database
+      .prepare("SELECT key FROM digest_keys WHERE name = 'log e-mails'")
+      .raw()
+      .all() as string[][];
+    return key ?? null;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns null if the file is damaged, or not a database of this service. */
-function readLastIds({ database }: Connection): LastIds | null {
+function readReplaced(connection: Connection): ReplacedFile | null {
+  const { database } = connection;
   const lastIdOf = (table: keyof LastIds): number => {
     const last = `max((SELECT coalesce(max(id), 0) FROM ${table}), coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = '${table}'), 0))`;
     const [[id] = []] = database.prepare(`SELECT ${last}`).raw().all() as number[][];
     return Number(id);
   };
   try {
-    return { users: lastIdOf("users"), todos: lastIdOf("todos") };
+    return { users: lastIdOf("users"), todos: lastIdOf("todos"), key: readKey(connection) };
   } catch {
     return null;
   }
 }
 
-async function checkBackup(path: string): Promise<void> {
-  await connected(path, 0, ({ database }) => {
+/** Returns the key of the backup. */
+async function checkBackup(path: string): Promise<string | null> {
+  return connected(path, 0, (connection) => {
+    const { database } = connection;
     // A plain copy of a file that was in use has the mode WAL. In that mode, the checks would leave further files beside the
     // copy.
     database.exec("PRAGMA journal_mode = DELETE");
@@ -80,6 +102,7 @@ async function checkBackup(path: string): Promise<void> {
     if (String(rows) !== "ok") throw new InvalidBackup("is damaged");
     const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").all();
     if (tables.length === 0) throw new InvalidBackup("is not a database of this service");
+    return readKey(connection);
   }).catch((error: unknown) => {
     throw isDamaged(error) ? new InvalidBackup("is damaged, or not a database") : error;
   });
