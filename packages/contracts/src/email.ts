@@ -14,6 +14,8 @@ export function normalizeEmail(text: string): string {
 
 /** `domainToASCII` parses URLs. With one of these characters, it would return another host. */
 const NOT_CONVERTED = /[\p{Cc}\p{Cf}/?#\\:%@[\]]/u;
+/** `domainToASCII` reads a domain whose last label is a number as an IPv4 address: `１.２` would become `1.0.0.2`. */
+const IP_ADDRESS = /\.\d+$/;
 const ASCII_DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
@@ -30,7 +32,7 @@ export const toAsciiEmail = (email: string): string =>
   withDomain(email, (domain) => {
     if (isAscii(domain) || domain.length > EMAIL_MAX_LENGTH || NOT_CONVERTED.test(domain)) return domain;
     const ascii = domainToASCII(domain);
-    return ASCII_DOMAIN.test(ascii) ? ascii : domain;
+    return ASCII_DOMAIN.test(ascii) && !IP_ADDRESS.test(ascii) ? ascii : domain;
   });
 
 /**

@@ -11,6 +11,7 @@ test.each([
   // `domainToASCII` would return another host, or an underscore.
   ["ada@ex%61mple.com", "ada@ex%61mple.com"],
   ["ada@1.2", "ada@1.2"],
+  ["ada@１.２", "ada@１.２"],
   ["ada@bücher.example:80", "ada@bücher.example:80"],
   ["ada@bü\u00adcher.example", "ada@bü\u00adcher.example"],
   ["ada@bü_cher.example", "ada@bü_cher.example"],
