@@ -126,15 +126,19 @@ redisTest(
     await redis.kill();
     const inMemory = await countAll();
     expect([store.isConnected(), store.isShared()]).toEqual([false, false]);
+    // Depends on whether the connection ends during a command.
+    const unreachable = expect.stringMatching(
+      /^Redis is unreachable \(ECONN(REFUSED|RESET)\): rate limits are counted in this process$/,
+    );
     while (messages.length < 2) await Bun.sleep(5);
-    expect(messages).toEqual([SHARED, UNREACHABLE]);
+    expect(messages).toEqual([SHARED, unreachable]);
     await inRedis.undo();
     expect(await increment()).toBe(5);
     await redis.start();
     await untilConnected(store);
     expect(await increment()).toBe(1);
     await untilShared();
-    expect(messages).toEqual([SHARED, UNREACHABLE, SHARED]);
+    expect(messages).toEqual([SHARED, unreachable, SHARED]);
     await inMemory.undo();
     expect(await increment()).toBe(2);
   },

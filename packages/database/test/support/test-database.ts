@@ -45,6 +45,16 @@ export type Test = ReturnType<typeof createTest<TestDatabase>>;
 export const ada = { email: "ada@example.org", username: "ada", hashedPassword: "salt$digest" };
 export const bob = { email: "bob@example.org", username: "bob", hashedPassword: "salt$digest" };
 
+/**
+ * Returns the error of a rejected promise. Unlike `expect(…).rejects`, it does not wait in a nested event loop, which delays
+ * the immediates of the write queue.
+ */
+export const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
 /** Waits until the clock is past this timestamp: the next one is greater. */
 export async function waitUntilAfter(timestamp: Timestamp): Promise<void> {
   while (Date.now() <= Date.parse(timestamp) + 1) await Bun.sleep(1);
