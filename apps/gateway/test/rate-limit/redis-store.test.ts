@@ -126,19 +126,25 @@ redisTest(
     await redis.kill();
     const inMemory = await countAll();
     expect([store.isConnected(), store.isShared()]).toEqual([false, false]);
-    // Depends on whether the connection ends during a command.
-    const unreachable = expect.stringMatching(
-      /^Redis is unreachable \(ECONN(REFUSED|RESET)\): rate limits are counted in this process$/,
-    );
+    /** Once per reason: a command can be the first to notice, before the next connection is refused. */
+    const expectOneOutage = () => {
+      const outage = messages.slice(1).filter((message) => message !== SHARED);
+      expect(outage.length).toBe(new Set(outage).size);
+      for (const message of outage)
+        expect(message).toMatch(
+          /^Redis is unreachable \(ECONN(REFUSED|RESET)\): rate limits are counted in this process$/,
+        );
+    };
     while (messages.length < 2) await Bun.sleep(5);
-    expect(messages).toEqual([SHARED, unreachable]);
+    expectOneOutage();
     await inRedis.undo();
     expect(await increment()).toBe(5);
     await redis.start();
     await untilConnected(store);
     expect(await increment()).toBe(1);
     await untilShared();
-    expect(messages).toEqual([SHARED, unreachable, SHARED]);
+    expectOneOutage();
+    expect(messages.at(-1)).toBe(SHARED);
     await inMemory.undo();
     expect(await increment()).toBe(2);
   },
