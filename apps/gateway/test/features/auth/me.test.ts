@@ -29,9 +29,10 @@ test("PATCH to another user's username returns 409, to the current username 200"
   const bob = await shared().createUser();
   const patch = (body: object) => shared().call("PATCH", "/auth/me", { token: bob.token, body });
   const taken = await patch({ username: ada.username, password: "not to be kept" });
+  const detail = "A user with this e-mail or username already exists";
   expect([taken.status, taken.body]).toEqual([
     409,
-    { detail: "A user with this e-mail or username already exists", code: "USER_ALREADY_EXISTS" },
+    { detail, code: "USER_ALREADY_EXISTS", field: "username" },
   ]);
   expect(await shared().login(bob)).toBeString();
   expect((await patch({ username: bob.username })).status).toBe(200);
