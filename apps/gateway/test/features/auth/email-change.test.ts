@@ -185,8 +185,8 @@ eachDatabase((start) => {
     const { service, mails } = mailing;
     const address = "owner@example.net";
     for (let index = 0; index < 4; index++) {
-      const stranger = await service.createUser();
-      for (let count = 0; count < 2; count++) await request(service, stranger, address);
+      // Once each: a second request races with the sender, which can have counted the first mail already.
+      await request(service, await service.createUser(), address);
     }
     const toOwner = (await mails()).filter(({ to }) => to === address);
     expect(toOwner).toHaveLength(3);
