@@ -13,7 +13,8 @@ export type Columns = typeof postgresColumns;
 export const toColumns = (columns: Readonly<Record<keyof Columns, unknown>>): Columns => columns as Columns;
 
 export function createTables(columns: Columns) {
-  const { bigint, boolean, id, index, integer, now, primaryKey, roles, table, text, timestamp } = columns;
+  const { bigint, boolean, id, index, integer, now, primaryKey, roles, table, text, timestamp, uniqueIndex } =
+    columns;
   const createdAt = () => timestamp("created_at").notNull().default(now);
   const updatedAt = () => timestamp("updated_at").notNull().default(now);
 
@@ -48,6 +49,10 @@ export function createTables(columns: Columns) {
       pendingEmail: text("pending_email"),
       /** Incremented whenever a change of e-mail is requested, cancelled or confirmed. A link is valid for one revision only. */
       linkRevision: integer("link_revision").notNull().default(0),
+      /** Incremented by each login with a code. A code is valid for one revision only. */
+      loginCodeRevision: integer("login_code_revision").notNull().default(0),
+      /** null: the user has not logged in since the column exists. */
+      lastLoginAt: timestamp("last_login_at"),
     },
     ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
   );
@@ -96,6 +101,27 @@ export function createTables(columns: Columns) {
       lastUsedAt: timestamp("last_used_at"),
     },
     ({ userId }) => [index("passkeys_user_id").on(userId)],
+  );
+
+  /** Users of OpenID Connect providers, each of which can log in as one user. */
+  const identities = table(
+    "identities",
+    {
+      id: id(),
+      userId: bigint("user_id")
+        .notNull()
+        .references(() => users.id, { onDelete: "cascade" }),
+      issuer: text().notNull(),
+      subject: text().notNull(),
+      /** The configured name of the provider at the latest login. Several providers can have one issuer. */
+      provider: text().notNull(),
+      createdAt: createdAt(),
+      lastUsedAt: timestamp("last_used_at"),
+    },
+    ({ userId, issuer, subject }) => [
+      uniqueIndex("identities_issuer_subject").on(issuer, subject),
+      index("identities_user_id").on(userId),
+    ],
   );
 
   /**
@@ -149,11 +175,12 @@ export function createTables(columns: Columns) {
     key: text().notNull(),
   });
 
-  return { users, todos, userNetworks, passkeys, outbox, deletedImports, digestKeys };
+  return { users, todos, userNetworks, passkeys, identities, outbox, deletedImports, digestKeys };
 }
 
 type Tables = ReturnType<typeof createTables>;
 export type User = Readonly<Tables["users"]["$inferSelect"]>;
 export type Todo = Readonly<Tables["todos"]["$inferSelect"]>;
 export type Passkey = Readonly<Tables["passkeys"]["$inferSelect"]>;
+export type Identity = Readonly<Tables["identities"]["$inferSelect"]>;
 export type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;

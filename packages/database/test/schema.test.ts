@@ -8,8 +8,8 @@ import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 setDefaultTimeout(30_000);
 
 const INDEXES = [
-  ...["outbox_due_at", "outbox_email_digest", "outbox_next_attempt_at", "outbox_user_id"],
-  ...["passkeys_user_id", "users_imported_index"],
+  ...["identities_user_id", "outbox_due_at", "outbox_email_digest", "outbox_next_attempt_at"],
+  ...["outbox_user_id", "passkeys_user_id", "users_imported_index"],
 ].map((name) => ({ name }));
 
 test("both databases have the same indexes in addition to those of constraints", async () => {

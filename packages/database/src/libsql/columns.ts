@@ -12,6 +12,7 @@ export {
   primaryKey,
   sqliteTable as table,
   text,
+  uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
 /** The current time of the database, as RFC 3339 text in UTC with milliseconds. Such texts sort in the order of their times. */

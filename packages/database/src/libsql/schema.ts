@@ -8,7 +8,8 @@ import * as sqliteColumns from "./columns.ts";
 
 export const columns = toColumns(sqliteColumns);
 export const tables = createTables(columns);
-export const { users, todos, userNetworks, passkeys, outbox, deletedImports, digestKeys } = tables;
+export const { users, todos, userNetworks, passkeys, identities, outbox, deletedImports, digestKeys } =
+  tables;
 export const { now } = columns;
 
 /** The time this many seconds from now. A negative number means a time in the past. */

@@ -4,7 +4,7 @@ import { bigint as bigintColumn, customType, PgSchema } from "drizzle-orm/pg-cor
 import { ROLES_TYPE } from "../roles.ts";
 import { toTimestamp } from "../timestamp.ts";
 
-export { boolean, getTableConfig, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
+export { boolean, getTableConfig, index, integer, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 
 /**
  * Qualifies each table with its schema, because a connection pooler does not keep a `search_path`. The class `PgSchema` is

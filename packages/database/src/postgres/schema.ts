@@ -4,7 +4,8 @@ import { createTables } from "../tables.ts";
 import * as columns from "./columns.ts";
 
 export const tables = createTables(columns);
-export const { users, todos, userNetworks, passkeys, outbox, deletedImports, digestKeys } = tables;
+export const { users, todos, userNetworks, passkeys, identities, outbox, deletedImports, digestKeys } =
+  tables;
 export const { now } = columns;
 
 /** Ends a query: the selected rows must not change before the transaction ends. */
