@@ -6,10 +6,15 @@ import { domainToASCII, domainToUnicode } from "node:url";
 import { EMAIL_MAX_LENGTH } from "./bounds.ts";
 import { NEW_EMAIL_PATTERN } from "./text.ts";
 
-/** Addresses that differ only in case or surrounding whitespace belong to one user. An overlong text is not lowercased. */
+/**
+ * Addresses that differ only in case or surrounding whitespace belong to one user. An overlong text is not lowercased. A domain
+ * without a dot is converted to ASCII, because UTS 46 reads other characters, such as `。`, as dots.
+ */
 export function normalizeEmail(text: string): string {
-  const email = text.trim();
-  return email.length > 2 * EMAIL_MAX_LENGTH ? email : email.toLowerCase();
+  const trimmed = text.trim();
+  if (trimmed.length > 2 * EMAIL_MAX_LENGTH) return trimmed;
+  const email = trimmed.toLowerCase();
+  return /@[^@.]*$/.test(email) ? toAsciiEmail(email) : email;
 }
 
 /** `domainToASCII` parses URLs. With one of these characters, it would return another host. */

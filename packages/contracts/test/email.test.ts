@@ -1,6 +1,6 @@
 /** Which forms of an address belong to one user, and which addresses are accepted and get mail. */
 import { expect, test } from "bun:test";
-import { emailForms, isMailable, toAsciiEmail } from "../src/index.ts";
+import { emailForms, isMailable, normalizeEmail, toAsciiEmail } from "../src/index.ts";
 
 test.each([
   ["ada@bücher.example", "ada@xn--bcher-kva.example"],
@@ -17,6 +17,11 @@ test.each([
   ["ada@bü_cher.example", "ada@bü_cher.example"],
 ])("the domain of %s is stored as %s", (email, ascii) => {
   expect(toAsciiEmail(email)).toBe(ascii);
+});
+
+test("an ideographic full stop separates the labels of a domain that has no other dot", () => {
+  expect(normalizeEmail("Ada@例子。中国")).toBe("ada@xn--fsqu00a.xn--fiqs8s");
+  expect(normalizeEmail("ada@例子。中国.example")).toBe("ada@例子。中国.example");
 });
 
 test("an address is found as sent, in ASCII and in Unicode", () => {
