@@ -3,7 +3,7 @@
  * accepted everywhere and a mail server accepts its mails.
  */
 import { expect, test } from "bun:test";
-import { toAsciiEmail } from "@latchkey/contracts";
+import { type Token, toAsciiEmail } from "@latchkey/contracts";
 import { openFolder } from "@latchkey/testing/folder";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { post, request, startProcess } from "@latchkey/testing/service-process";
@@ -96,7 +96,7 @@ test("every address is either rejected by register, import and change, or accept
   const url = await service.ready();
   const owner = { email: "owner@example.invalid", username: "owner", password: PASSWORD };
   await post(`${url}/auth/register`, owner);
-  const { access_token: token } = await (await post(`${url}/auth/login`, owner)).json();
+  const { access_token: token }: Token = JSON.parse(await (await post(`${url}/auth/login`, owner)).text());
   const addresses = [...Object.keys(ACCEPTED), ...REJECTED];
 
   const statusesOf = async (email: string, index: number) => {
