@@ -11,7 +11,7 @@ interface ImportRule {
 
 const PACKAGE_NAME = /^@latchkey\/([^/]+)/;
 /** The packages that apps can import. */
-const SHARED_PACKAGES = ["contracts", "hashing", "database", "config", "cli", "mail"];
+const SHARED_PACKAGES = ["administration", "contracts", "hashing", "database", "config", "cli", "mail"];
 /** The packages that tests, benchmarks and soaks can import. */
 const TEST_PACKAGES = [...SHARED_PACKAGES, "client", "testing"];
 const PACKAGE_FOLDER = /^((?:apps|packages)\/[^/]+|deploy|scripts)\//;
@@ -24,7 +24,7 @@ const ELYSIA_USERS =
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
 const REPOSITORIES =
-  /^packages\/database\/src\/(copy|digests|email-changes|exclusive-session|imports|networks|outbox|passkeys|raise-ids|tables|todos|users|token-revocation|repository-client)\.ts$/;
+  /^packages\/database\/src\/(copy|digests|email-changes|exclusive-session|imports|networks|operator-changes|outbox|passkeys|raise-ids|tables|todos|users|token-revocation|repository-client)\.ts$/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** What does not depend on HTTP: the services, and the stores of the rate limits. */
 const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\.ts$|rate-limit\/)/;
@@ -35,7 +35,7 @@ const FOLDER_ORDER = {
   "apps/loadtest/src": "cli report capacity measure load",
   // Only `repository-client.ts` and `tables.ts` refer to the types of PostgreSQL.
   "packages/database/src":
-    "index.ts open.ts libsql postgres copy.ts raise-ids.ts exclusive-session.ts repositories.ts users.ts email-changes.ts imports.ts networks.ts passkeys.ts todos.ts outbox.ts digests.ts token-revocation.ts row-decoder.ts errors.ts",
+    "index.ts open.ts libsql postgres copy.ts raise-ids.ts exclusive-session.ts repositories.ts users.ts operator-changes.ts email-changes.ts imports.ts networks.ts passkeys.ts todos.ts outbox.ts digests.ts token-revocation.ts row-decoder.ts errors.ts",
 };
 /** Folders that do not import each other; each pattern captures their names. */
 const SIBLINGS: readonly (readonly [folder: RegExp, ...ImportRule["example"]])[] = [
@@ -65,13 +65,18 @@ const RULES: readonly ImportRule[] = [
     example: ["packages/hashing/src/pool.ts", "@latchkey/contracts"],
   },
   {
-    name: "the other packages import contracts only",
+    name: "administration imports contracts and database only, and the other packages contracts only",
     forbids: (path, specifier) =>
-      /^packages\//.test(path) && SHIPPED.test(path) && isOtherPackage(specifier, ["contracts"]),
+      /^packages\//.test(path) &&
+      SHIPPED.test(path) &&
+      isOtherPackage(
+        specifier,
+        path.startsWith("packages/administration/") ? ["contracts", "database"] : ["contracts"],
+      ),
     example: ["packages/database/src/open.ts", "@latchkey/config"],
   },
   {
-    name: "apps import contracts, hashing, database, config, cli and mail only",
+    name: "apps import administration, contracts, hashing, database, config, cli and mail only",
     forbids: (path, specifier) =>
       /^apps\/[^/]+\/src\//.test(path) && isOtherPackage(specifier, SHARED_PACKAGES),
     example: ["apps/admin/src/main.ts", "@latchkey/testing/folder"],

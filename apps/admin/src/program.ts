@@ -1,5 +1,6 @@
 /** All commands of the program, the help and the exit codes. */
-import { CliError, databaseError, EXIT, runProgram, unavailable, usageError } from "@latchkey/cli";
+import { AdministrationError } from "@latchkey/administration";
+import { CliError, databaseError, EXIT, printable, runProgram, unavailable, usageError } from "@latchkey/cli";
 import { MailNotSent } from "@latchkey/mail";
 import { Command, CommanderError } from "commander";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
@@ -78,6 +79,12 @@ function convertError(error: unknown): CliError | CommanderError {
     );
   }
   if (error instanceof CliError) return error;
+  if (error instanceof AdministrationError && error.code === "EMAIL_NOT_VERIFIED")
+    return new CliError(
+      printable(`${error.message} Pass --unverified to set roles anyway.`),
+      EXIT.dataError,
+      error.code,
+    );
   if (error instanceof MailNotSent) return unavailable(`${error.message}.`);
   return databaseError(error, EXIT.failed);
 }

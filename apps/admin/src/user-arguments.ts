@@ -1,4 +1,5 @@
 /** Parses and validates the arguments that identify or describe a user, with the schemas of the API. */
+import type { UserRef } from "@latchkey/administration";
 import { usageError } from "@latchkey/cli";
 import {
   describeViolation,
@@ -12,9 +13,6 @@ import {
 } from "@latchkey/contracts";
 import type Type from "typebox";
 import { Compile } from "typebox/schema";
-
-/** The e-mail address of a user, or the id, which identifies the user in the service's logs. */
-export type UserRef = { readonly email: string } | { readonly id: number };
 
 const { email: newEmail, username, password } = RegisterRequest.properties;
 const { email } = LoginRequest.properties;

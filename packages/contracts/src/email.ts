@@ -59,3 +59,6 @@ export function isMailable(email: string): boolean {
   const ascii = toAsciiEmail(email);
   return MAILABLE.test(ascii) && isAscii(ascii.slice(ascii.lastIndexOf("@")));
 }
+
+/** The domain `.invalid` never exists (RFC 2606). Tests and imports use `.invalid` for addresses that get no mail. */
+export const isNonexistent = (address: string): boolean => address.endsWith(".invalid");

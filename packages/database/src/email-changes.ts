@@ -37,6 +37,11 @@ interface UserChanges {
   readonly explainConflict: (findField: () => "email") => (error: unknown) => Promise<never>;
 }
 
+/** What an operator's change of the e-mail does in addition. */
+export interface EmailReplacement extends Pick<User, "hashedPassword"> {
+  readonly notifies: boolean;
+}
+
 const LINKS = ["email-change-approval", "email-change"] as const;
 const NOTIFICATIONS = MAIL_KINDS.filter((kind) => !hasLink(kind));
 
@@ -84,7 +89,33 @@ export function createEmailChanges(
     await rememberDeletion(transaction, old.email);
   };
 
+  /**
+   * The operator's change, for a user who has lost the mailbox. All credentials end: `hashedPassword` replaces the password. If
+   * `notifies`, writes a reset for the new e-mail, which no budget limits, and notifies the old one.
+   * @throws UserAlreadyExists
+   */
+  const replaceEmail = async (
+    transaction: Orm,
+    old: User,
+    email: string,
+    { hashedPassword, notifies }: EmailReplacement,
+  ): Promise<User | null> => {
+    await expectFreeEmail(transaction, email, old.id);
+    const values = {
+      ...{ email, emailVerified: false, pendingEmail: null, linkRevision: nextRevision },
+      ...{ hashedPassword, importedHash: null, ...endLogins() },
+    };
+    const changed = await update(transaction, values, eq(users.id, old.id));
+    await leaveEmail(transaction, old, notifies);
+    const reset = { kind: "reset", userId: old.id, emailDigest: UNLIMITED } as const;
+    if (notifies) await transaction.insert(outbox).values(reset);
+    return changed;
+  };
+
   return {
+    /** Locks the user and returns the user, or null if the condition is not met. */
+    lock,
+    replaceEmail,
     /**
      * Stores the new e-mail and writes the mail to the present one if it is verified, otherwise to the new one. A request for
      * the present e-mail cancels the change. Returns null if the condition is not met.
@@ -158,31 +189,6 @@ export function createEmailChanges(
         const selection = and(eq(users.id, user.id), isPending(user, condition));
         const changed = await update(transaction, values, selection);
         if (changed) await leaveEmail(transaction, user, true);
-        return changed;
-      }).catch(explainConflict(() => "email")),
-    /**
-     * The operator's change, for a user who has lost the mailbox. All credentials end: `hashedPassword` replaces the password.
-     * If `notifies`, writes a reset for the new e-mail, which no budget limits, and notifies the old one. Returns null if the
-     * user does not exist.
-     * @throws UserAlreadyExists
-     */
-    setEmail: (
-      { id }: Pick<User, "id">,
-      email: string,
-      { hashedPassword, notifies }: Pick<User, "hashedPassword"> & { readonly notifies: boolean },
-    ) =>
-      transact(async (transaction) => {
-        const old = await lock(transaction, id);
-        if (!old) return null;
-        await expectFreeEmail(transaction, email, id);
-        const values = {
-          ...{ email, emailVerified: false, pendingEmail: null, linkRevision: nextRevision },
-          ...{ hashedPassword, importedHash: null, ...endLogins() },
-        };
-        const changed = await update(transaction, values, eq(users.id, id));
-        await leaveEmail(transaction, old, notifies);
-        const reset = { kind: "reset", userId: id, emailDigest: UNLIMITED } as const;
-        if (notifies) await transaction.insert(outbox).values(reset);
         return changed;
       }).catch(explainConflict(() => "email")),
   };

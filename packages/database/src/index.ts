@@ -24,6 +24,7 @@ export {
   raiseDatabaseIds,
   restoreFile,
 } from "./open.ts";
+export type { ChangedUser, OperatorChange, OperatorChangeOptions } from "./operator-changes.ts";
 export type { Mail, MailBudget, MailPolicy, Recipient } from "./outbox.ts";
 export { MAX_USED_STATEMENTS } from "./passkeys.ts";
 export type { LastIds } from "./raise-ids.ts";

@@ -22,6 +22,7 @@ import { createEmailChanges } from "./email-changes.ts";
 import { UserAlreadyExists } from "./errors.ts";
 import { createImports } from "./imports.ts";
 import { createNetworks } from "./networks.ts";
+import { createOperatorChanges } from "./operator-changes.ts";
 import {
   type Orm,
   type PageRequest,
@@ -38,6 +39,10 @@ export interface NewUser extends Pick<User, "email" | "username" | "hashedPasswo
   readonly networkDigest?: string | undefined;
   /** Whether a verification mail is written to the outbox together with the user. @default false */
   readonly verifies?: boolean;
+  /** @default none */
+  readonly roles?: readonly string[] | undefined;
+  /** @default false */
+  readonly emailVerified?: boolean | undefined;
 }
 
 export interface UserChange {
@@ -159,19 +164,52 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     if (!keepsPasskeys) await transaction.delete(passkeys).where(eq(passkeys.userId, id));
   };
 
+  const { lock, replaceEmail, ...emailChanges } = createEmailChanges(client, tables, {
+    update,
+    endLogins: () => ({ ...revocation(null), ...withoutPasskeys }),
+    forgetDevices,
+    rememberDeletion,
+    expectFreeEmail,
+    explainConflict,
+  });
+
+  /** Stores a new hash and the other values of the change. Returns null if no user meets the condition. */
+  const replacePassword = async (
+    transaction: Orm,
+    change: UserChange & Pick<User, "hashedPassword">,
+    selection: SQL | undefined,
+  ): Promise<User | null> => {
+    const { username, emailVerified, hashedPassword, networkDigest } = change;
+    const { passwordChangeTokenId = null, keepsPasskeys, notifies } = change;
+    const values = {
+      ...{ username, emailVerified, hashedPassword, importedHash: null },
+      ...revocation(passwordChangeTokenId),
+      ...(!keepsPasskeys && withoutPasskeys),
+    };
+    const user = await update(transaction, values, selection);
+    if (!user) return null;
+    await forgetDevices(transaction, user.id, change);
+    if (networkDigest !== undefined)
+      await transaction.insert(userNetworks).values({ userId: user.id, networkDigest });
+    if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: user.id });
+    return user;
+  };
+
   return {
     findById,
     /** @throws UserAlreadyExists */
-    create: ({ email, username, hashedPassword, networkDigest, verifies }: NewUser) =>
+    create: (user: NewUser) =>
       transact(async (transaction) => {
+        const { email, username, hashedPassword, emailVerified, networkDigest } = user;
         await expectFreeEmail(transaction, email);
-        const query = transaction.insert(users).values({ email, username, hashedPassword });
-        const user: User = singleRow(await query.returning());
+        const values = { email, username, hashedPassword, emailVerified, roles: [...(user.roles ?? [])] };
+        const created: User = singleRow(await transaction.insert(users).values(values).returning());
         if (networkDigest !== undefined)
-          await transaction.insert(userNetworks).values({ userId: user.id, networkDigest });
-        if (verifies) await transaction.insert(outbox).values({ kind: "verification", userId: user.id });
-        return user;
-      }).catch(explainConflict(async () => ((await findByEmail(email)) ? "email" : "username"))),
+          await transaction.insert(userNetworks).values({ userId: created.id, networkDigest });
+        if (user.verifies)
+          await transaction.insert(outbox).values({ kind: "verification", userId: created.id });
+        return created;
+      }).catch(explainConflict(async () => ((await findByEmail(user.email)) ? "email" : "username"))),
     /**
      * Finds the user with one of the forms of the address (`emailForms`), in this order. The caller must trim and lowercase the
      * address. `networkSeenAt` in the result is the time when the network was last stored for this user, or null.
@@ -183,28 +221,16 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
      * @throws UserAlreadyExists
      */
     update: async (id: number, change: UserChange, condition?: ValidToken): Promise<User | null> => {
-      const { username, emailVerified, hashedPassword, networkDigest } = change;
-      const { passwordChangeTokenId = null, keepsPasskeys, notifies } = change;
+      const { username, emailVerified, hashedPassword } = change;
       if (hashedPassword === undefined) {
         if (username === undefined && emailVerified === undefined) return findById(id);
         const query = orm.update(users).set({ username, emailVerified, updatedAt: now });
         const updated = run(query.where(selected(id, condition)).returning());
         return (await updated.catch(explainConflict(() => "username")))[0] ?? null;
       }
-      const values = {
-        ...{ username, emailVerified, hashedPassword, importedHash: null },
-        ...revocation(passwordChangeTokenId),
-        ...(!keepsPasskeys && withoutPasskeys),
-      };
-      return transact(async (transaction) => {
-        const user = await update(transaction, values, selected(id, condition));
-        if (!user) return null;
-        await forgetDevices(transaction, id, change);
-        if (networkDigest !== undefined)
-          await transaction.insert(userNetworks).values({ userId: id, networkDigest });
-        if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: id });
-        return user;
-      }).catch(explainConflict(() => "username"));
+      return transact((transaction) =>
+        replacePassword(transaction, { ...change, hashedPassword }, selected(id, condition)),
+      ).catch(explainConflict(() => "username"));
     },
     /** Returns false if the user was deleted, or has another e-mail than the given one. */
     verifyEmail: async ({ id, email }: Pick<User, "id" | "email">) => {
@@ -212,13 +238,10 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
       const verified = query.where(and(eq(users.id, id), eq(users.email, email)));
       return (await run(verified.returning({ id: users.id }))).length > 0;
     },
-    ...createEmailChanges(client, tables, {
-      update,
-      endLogins: () => ({ ...revocation(null), ...withoutPasskeys }),
-      forgetDevices,
-      rememberDeletion,
-      expectFreeEmail,
-      explainConflict,
+    ...emailChanges,
+    ...createOperatorChanges(client, tables, {
+      ...{ lock, update, revocation, replaceEmail, replacePassword },
+      ...{ findByEmail, explainConflict },
     }),
     /**
      * Replaces an imported hash by a new hash of the same password, and changes nothing else. Returns false if the user does
@@ -241,24 +264,6 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
      */
     revokeTokens: (id: number, condition?: ValidToken) =>
       transact((transaction) => update(transaction, revocation(null), selected(id, condition))),
-    /**
-     * Changes nothing if the user already has this state. Activating a user revokes all tokens, so earlier tokens stay
-     * invalid. Activation and deactivation delete the resets in the outbox.
-     */
-    setActive: async (id: number, isActive: boolean) => {
-      const values = { isActive, ...(isActive && revocation(null)) };
-      const isOther = and(selected(id), eq(users.isActive, !isActive));
-      return (await transact((transaction) => update(transaction, values, isOther))) ?? findById(id);
-    },
-    /** Removing a role revokes all tokens, and deletes the resets in the outbox. Returns null if the user does not exist. */
-    setRoles: (id: number, roles: readonly string[]) =>
-      transact(async (transaction) => {
-        // This update locks the user, so the second update replaces exactly the roles that are returned here.
-        const user = await update(transaction, {}, selected(id));
-        const isRemoved = user?.roles.some((role) => !roles.includes(role));
-        const values = { roles: [...roles], ...(isRemoved && revocation(null)) };
-        return user && update(transaction, values, selected(id));
-      }),
     /**
      * Returns false if the user does not exist or the condition is not met.
      * @param condition the owner's token. If it is set, imports skip the e-mail for 90 days

@@ -1,8 +1,5 @@
-/** Determines which e-mail addresses get mail, and which addresses share a budget. */
+/** Determines which addresses share a budget. */
 import { toAsciiEmail } from "@latchkey/contracts";
-
-/** The domain `.invalid` never exists (RFC 2606). Tests and imports use `.invalid` for addresses that get no mail. */
-export const isNonexistent = (address: string): boolean => address.endsWith(".invalid");
 
 /**
  * Names the budget that a mail to the address uses. Unverified addresses that differ only in the tag (`ada+shop@example.com`)

@@ -1,4 +1,4 @@
-/** Mail: classifying addresses, writing texts, composing plain-text messages, and sending messages over SMTP. */
+/** Mail: naming mailboxes, writing texts, composing plain-text messages, and sending messages over SMTP. */
 export * from "./address.ts";
 export { composeMessage, type Message } from "./message.ts";
 export * from "./smtp-transport.ts";

@@ -1,17 +1,19 @@
 /** `users delete`: deletes one user, or all users of an e-mail domain. */
+
+import { listUsers, type Operator } from "@latchkey/administration";
 import { confirm, printable, toJson, usageError, write } from "@latchkey/cli";
-import type { User, UserRepository } from "@latchkey/database";
+import type { Database, User } from "@latchkey/database";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import type { Variables } from "../environment.ts";
 import { actorOf } from "../operator.ts";
 import { parseDomain, parseReason, parseUserRef } from "../user-arguments.ts";
 import { printUser } from "../user-output.ts";
-import { audited, type ChangeDetails, findUser, listUsers } from "../users.ts";
+import { openAdministration } from "../users.ts";
 import { JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
 
-type Deletion = Readonly<{ yes?: boolean; json?: boolean; change: ChangeDetails }>;
-type Options = Omit<Deletion, "change"> & Readonly<{ domain?: string; reason?: string }>;
+type Deletion = Readonly<{ yes?: boolean; json?: boolean; operator: Operator }>;
+type Options = Omit<Deletion, "operator"> & Readonly<{ domain?: string; reason?: string }>;
 
 export const deleteCommand = (variables: Variables): Command =>
   withExamples(
@@ -30,39 +32,39 @@ export const deleteCommand = (variables: Variables): Command =>
     .option(...REASON_OPTION)
     .option(...JSON_OPTION)
     .action(async (text: string | undefined, { domain: domainText, reason, ...given }: Options) => {
-      const options = { ...given, change: { actor: actorOf(variables), reason: parseReason(reason) } };
+      const options = { ...given, operator: { actor: actorOf(variables), reason: parseReason(reason) } };
       if (text !== undefined && domainText === undefined) {
         const ref = parseUserRef(text);
-        await withDatabase(variables, async ({ users }) =>
-          deleteUser(users, await findUser(users, ref), options),
+        await withDatabase(variables, async (database) =>
+          deleteUser(database, await openAdministration(database).find(ref), options),
         );
       } else if (text === undefined && domainText !== undefined) {
         const domain = parseDomain(domainText);
-        await withDatabase(variables, ({ users }) => deleteDomain(users, domain, options));
+        await withDatabase(variables, (database) => deleteDomain(database, domain, options));
       } else throw usageError("Specify either a user or --domain; see --help.");
     });
 
-async function deleteUser(users: UserRepository, user: User, { yes, json, change }: Deletion): Promise<void> {
+async function deleteUser(database: Database, user: User, { yes, json, operator }: Deletion): Promise<void> {
   const name = printable(`${user.email} (id ${user.id}, username ${user.username})`);
   if (!yes) await confirm(`Delete ${name} permanently?`);
-  audited("user.deleted", user, (await users.delete(user.id)) ? user : null, change);
+  await openAdministration(database).delete(user.id, operator);
   if (json) await printUser(user, { json });
   else await write(`Deleted ${name}.\n`);
 }
 
 async function deleteDomain(
-  users: UserRepository,
+  database: Database,
   domain: string,
-  { yes, json, change }: Deletion,
+  { yes, json, operator }: Deletion,
 ): Promise<void> {
-  const pages = () => listUsers(users, { domain });
+  const { deleteAll } = openAdministration(database);
+  const pages = () => listUsers(database.users, { domain });
   let [found, deleted] = [0, 0];
   for await (const page of pages()) found += page.length;
   if (!yes && found > 0) await confirm(`Delete ${found} users of ${printable(domain)} permanently?`);
   for await (const page of pages()) {
-    const ids = new Set(await users.deleteAll(page.map(({ id }) => id)));
-    for (const user of page) if (ids.has(user.id)) audited("user.deleted", user, user, change);
-    deleted += ids.size;
+    const ids = page.map(({ id }) => id);
+    deleted += await deleteAll(ids, operator);
   }
   await write(json ? `${toJson({ deleted })}\n` : `Deleted ${deleted} users of ${printable(domain)}.\n`);
 }

@@ -1,5 +1,6 @@
 /** `users import`, `users export` and `users stats`: moves users between systems and counts users. */
 import { type FileHandle, open } from "node:fs/promises";
+import { listUsers } from "@latchkey/administration";
 import { CliError, EXIT, printable, toJson, unavailable, usageError, write, writeError } from "@latchkey/cli";
 import type { Timestamp } from "@latchkey/database";
 import { hashFormat } from "@latchkey/hashing";
@@ -10,7 +11,6 @@ import type { Variables } from "../environment.ts";
 import { importUsers, increment } from "../import/import-users.ts";
 import { readLines } from "../import/lines.ts";
 import { formatLine } from "../import/user-line.ts";
-import { listUsers } from "../users.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
 import { keyWarning } from "./raise-ids.ts";
 

@@ -1,17 +1,16 @@
 /** `users …`: shows, creates, changes and deletes the users of the service. */
-import { CliError, EXIT, parseWholeNumber, printable, write } from "@latchkey/cli";
+
+import { type Administration, listUsers, type Operator } from "@latchkey/administration";
+import { CliError, EXIT, parseWholeNumber, write } from "@latchkey/cli";
 import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
 import {
   EMAIL_MAX_LENGTH,
   FAMILIAR_NETWORK_DAYS,
   ID_MAX,
-  isMailable,
   toPasskey,
   USERNAME_MAX_LENGTH,
 } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists } from "@latchkey/database";
-import { randomStoredHash } from "@latchkey/hashing";
-import { isNonexistent } from "@latchkey/mail";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
@@ -26,7 +25,7 @@ import {
   passwordParser,
 } from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
-import { audited, type ChangeDetails, findUser, hashPassword, listUsers } from "../users.ts";
+import { hashPassword, openAdministration } from "../users.ts";
 import { deleteCommand } from "./delete.ts";
 import { JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
 import { exportCommand, importCommand, statsCommand } from "./import.ts";
@@ -46,16 +45,20 @@ type ListOptions = Format & {
 
 type ChangeFormat = Format & { readonly reason?: string };
 
-type Change = (database: Database, user: User) => Promise<User | null>;
+type Change = (administration: Administration, user: User, operator: Operator) => Promise<User>;
+
+interface BegunChange {
+  readonly change: Change;
+  /** @default false: the change causes no mail */
+  readonly sendsMail?: boolean;
+}
 
 interface ChangeOutput {
-  /** Further members of the log line. */
-  readonly log?: (before: User, after: User) => Pick<ChangeDetails, "roles" | "previous_roles">;
   /** Whether the output names the passkeys of the user, because the change does not end them. */
   readonly keepsPasskeys?: boolean;
 }
 
-const always = (change: Change) => () => change;
+const always = (change: Change) => () => ({ change });
 
 /** Passkeys as objects for JSON, otherwise only their names and dates. */
 async function describePasskeys({ passkeys }: Database, { id }: User, { json = false }: Format) {
@@ -90,10 +93,9 @@ export function usersCommand(variables: Variables): Command {
    * @param begin receives the arguments after `<user>`; runs before the database is opened
    */
   const changing = (
-    event: string,
     command: Command,
-    begin: (args: readonly string[]) => Change | Promise<Change>,
-    { log, keepsPasskeys = false }: ChangeOutput = {},
+    begin: (args: readonly string[]) => BegunChange | Promise<BegunChange>,
+    { keepsPasskeys = false }: ChangeOutput = {},
   ) =>
     command
       .argument(...USER)
@@ -102,16 +104,11 @@ export function usersCommand(variables: Variables): Command {
       .action(async (text: string) => {
         const ref = parseUserRef(text);
         const format = command.opts<ChangeFormat>();
-        const reason = parseReason(format.reason);
-        const change = await begin(command.args.slice(1));
+        const operator = { actor, reason: parseReason(format.reason) };
+        const { change, sendsMail } = await begin(command.args.slice(1));
         await withDatabase(variables, async (database) => {
-          const before = await findUser(database.users, ref);
-          const changed = await change(database, before);
-          const user = audited(event, ref, changed, {
-            actor,
-            reason,
-            ...(changed && log?.(before, changed)),
-          });
+          const administration = openAdministration(database, sendsMail);
+          const user = await change(administration, await administration.find(ref), operator);
           if (!keepsPasskeys) return printUser(user, format);
           const passkeys = await describePasskeys(database, user, format);
           await printUser(user, format, { passkeys });
@@ -140,14 +137,14 @@ export function usersCommand(variables: Variables): Command {
       const reason = parseReason(reasonText);
       const [email, username] = [parseNewEmail(emailText), parseUsername(nameText)];
       const readHash = await openPasswordInput();
-      await withDatabase(variables, async ({ users }) => {
+      await withDatabase(variables, async (database) => {
         // Checks the names before the prompt for a password. The database constraint is still required, because another user can
         // register during the prompt.
-        const taken = await users.findTaken({ emails: [email], usernames: [username] });
+        const taken = await database.users.findTaken({ emails: [email], usernames: [username] });
         if (taken.length > 0) throw new UserAlreadyExists();
         const hashedPassword = await readHash();
-        const user = await users.create({ email, username, hashedPassword });
-        await printUser(audited("user.registered", user, user, { actor, reason }), format);
+        const { create } = openAdministration(database);
+        await printUser(await create({ email, username, hashedPassword }, { actor, reason }), format);
       });
     });
 
@@ -164,7 +161,7 @@ export function usersCommand(variables: Variables): Command {
       const ref = parseUserRef(text);
       await withDatabase(variables, async (database) => {
         const { users, digests } = database;
-        const user = await findUser(users, ref);
+        const user = await openAdministration(database).find(ref);
         const since = Date.now() - FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
         const times = await users.findNetworkTimes(user.id);
         const familiar_networks = times.filter((time) => Date.parse(time) > since).length;
@@ -202,18 +199,16 @@ export function usersCommand(variables: Variables): Command {
 
   const active = (name: "activate" | "deactivate", description: string) =>
     changing(
-      `user.${name}d`,
       withExamples(
         new Command(name).description(description),
         [`bun run admin users ${name} ada@example.com`],
         "Every request with a token of an inactive user returns 403. With\nAUTH_PRIVATE_KEY, so does a login with the correct password. Earlier tokens\nand reset links stay invalid after the activation.",
       ),
-      always(({ users }, { id }) => users.setActive(id, name === "activate")),
+      always(({ change }, { id }, operator) => change(id, { isActive: name === "activate" }, operator)),
       { keepsPasskeys: name === "deactivate" },
     );
 
   const setPassword = changing(
-    "password.changed",
     withExamples(
       new Command("set-password").description("replace a user's password"),
       [
@@ -224,13 +219,14 @@ export function usersCommand(variables: Variables): Command {
       "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled. The service notifies the user.",
     ),
     async () => {
-      const [readHash, notifies] = [await openPasswordInput(), readSendsMail()];
-      return async ({ users }, { id }) => users.update(id, { hashedPassword: await readHash(), notifies });
+      const [readHash, sendsMail] = [await openPasswordInput(), readSendsMail()];
+      const change: Change = async (administration, { id }, operator) =>
+        administration.change(id, { hashedPassword: await readHash() }, operator);
+      return { change, sendsMail };
     },
   );
 
   const setEmail = changing(
-    "email.changed",
     withExamples(
       new Command("set-email").description("give a user who lost the mailbox another e-mail address"),
       ["bun run admin users set-email ada@example.com ada@example.org"],
@@ -238,17 +234,16 @@ export function usersCommand(variables: Variables): Command {
     ),
     ([text = ""]) => {
       const email = parseNewEmail(text);
-      const notifies = readSendsMail();
-      return ({ users }, user) => {
+      const change: Change = (administration, user, operator) => {
         if (user.email === email)
           throw new CliError("The user already has this e-mail address.", EXIT.failed);
-        return users.setEmail(user, email, { hashedPassword: randomStoredHash(), notifies });
+        return administration.change(user.id, { email }, operator);
       };
+      return { change, sendsMail: readSendsMail() };
     },
   ).argument("<new>", `new e-mail address, at most ${EMAIL_MAX_LENGTH} characters`);
 
   const sendReset = changing(
-    "reset.requested",
     withExamples(
       new Command("send-reset").description("send a user the link that resets the password"),
       ["bun run admin users send-reset ada@example.com"],
@@ -257,22 +252,11 @@ export function usersCommand(variables: Variables): Command {
     () => {
       if (!readSendsMail())
         throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
-      return async ({ outbox }, user) => {
-        if (!user.isActive)
-          throw new CliError("An inactive user gets no mail.", EXIT.failed, "INACTIVE_USER");
-        if (isNonexistent(user.email) || !isMailable(user.email))
-          throw new CliError(
-            "This e-mail gets no mail: its domain does not exist, or it could be read as another one.",
-            EXIT.failed,
-          );
-        await outbox.request("reset", user.email, { isLimited: false });
-        return user;
-      };
+      return { change: ({ sendReset }, { id }, operator) => sendReset(id, operator) };
     },
   );
 
   const revokeTokens = changing(
-    "tokens.revoked",
     withExamples(
       new Command("revoke-tokens").description(
         "revoke all tokens of a user, effective with the next request",
@@ -280,12 +264,11 @@ export function usersCommand(variables: Variables): Command {
       ["bun run admin users revoke-tokens ada@example.com"],
       "Requests with the user's tokens return 401. The user can log in again, also with\na passkey: the output names the passkeys that remain. To block the user,\ndeactivate the account.",
     ),
-    always(({ users }, { id }) => users.revokeTokens(id)),
+    always(({ revokeTokens }, { id }, operator) => revokeTokens(id, operator)),
     { keepsPasskeys: true },
   );
 
   const setRoles: Command = changing(
-    "roles.changed",
     withExamples(
       new Command("set-roles").description("replace the roles of a user, or remove all"),
       [
@@ -297,32 +280,22 @@ export function usersCommand(variables: Variables): Command {
     (args) => {
       const roles = parseRoles(args);
       const { unverified = false } = setRoles.opts<{ unverified?: boolean }>();
-      const allowsUnverified = unverified || !readSendsMail();
-      return async ({ users }, { id, email, emailVerified, roles: previous }) => {
-        const isGranted = roles.some((role) => !previous.includes(role));
-        if (isGranted && !emailVerified && !allowsUnverified)
-          throw new CliError(
-            `The e-mail ${printable(email)} is not verified: anybody could have registered it. Pass --unverified to set roles anyway.`,
-            EXIT.dataError,
-            "EMAIL_NOT_VERIFIED",
-          );
-        return users.setRoles(id, roles);
-      };
+      const sendsMail = readSendsMail();
+      const rules = { allowsUnverified: unverified || !sendsMail };
+      return { change: ({ change }, { id }, operator) => change(id, { roles }, operator, rules), sendsMail };
     },
-    { log: ({ roles: previous_roles }, { roles }) => ({ roles, previous_roles }) },
   ).argument("[role...]", "at most 20, each of 1 to 64 of the characters a-z 0-9 : _ . -");
 
   const removePasskeys = changing(
-    "passkey.removed",
     withExamples(
       new Command("remove-passkeys").description("remove all passkeys of a user"),
       ["bun run admin users remove-passkeys ada@example.com"],
       "Tokens of earlier logins remain valid; to end them, revoke them, too. The\nservice notifies the user.",
     ),
-    () => {
-      const notifies = readSendsMail();
-      return ({ passkeys }, { id }) => passkeys.deleteAll(id, { notifies });
-    },
+    () => ({
+      change: ({ removePasskeys }, { id }, operator) => removePasskeys(id, operator),
+      sendsMail: readSendsMail(),
+    }),
   );
 
   return withExamples(

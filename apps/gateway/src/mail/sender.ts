@@ -3,16 +3,9 @@
  * sent again if the process ends after the mail server has accepted the mail but before the outbox is updated.
  */
 import { setTimeout } from "node:timers/promises";
-import { hasLink, MAILS, type MailKind, type MailText } from "@latchkey/contracts";
+import { hasLink, isNonexistent, MAILS, type MailKind, type MailText } from "@latchkey/contracts";
 import { type Mail, type OutboxRepository, type Recipient, withTimeout } from "@latchkey/database";
-import {
-  isNonexistent,
-  type ListedPasskey,
-  MailNotSent,
-  mailboxOf,
-  type Transport,
-  toMailError,
-} from "@latchkey/mail";
+import { type ListedPasskey, MailNotSent, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";

@@ -1,0 +1,142 @@
+/**
+ * The changes that an operator makes to users, independent of the command line and of HTTP. Invariants: a change of several
+ * members is one transaction, and every change that was made is audited with its operator.
+ */
+import { isMailable, isNonexistent } from "@latchkey/contracts";
+import type { Database, OperatorChange, NewUser as StoredUser, User } from "@latchkey/database";
+import type { Audit, AuditLine, Operator } from "./audit.ts";
+import { AdministrationError } from "./errors.ts";
+
+/** The e-mail address of a user, or the id, which identifies the user in the service's logs. */
+export type UserRef = { readonly email: string } | { readonly id: number };
+
+export type NewUser = Pick<StoredUser, "email" | "username" | "hashedPassword" | "roles" | "emailVerified">;
+
+export interface AdministrationOptions {
+  readonly database: Pick<Database, "users" | "passkeys" | "outbox">;
+  /** Whether the service sends mails. */
+  readonly sendsMail: boolean;
+  /** Creates a stored hash that no password matches. */
+  readonly createEndedPassword: () => string;
+  readonly audit: Audit;
+}
+
+interface ChangeRules {
+  /** Whether a user with an unverified e-mail can get a role. @default only without mail */
+  readonly allowsUnverified?: boolean;
+}
+
+export type Administration = ReturnType<typeof createAdministration>;
+
+export function createAdministration({
+  database: { users, passkeys, outbox },
+  sendsMail: notifies,
+  createEndedPassword,
+  audit,
+}: AdministrationOptions) {
+  const write = (
+    event: string,
+    { id }: Pick<User, "id">,
+    { actor, reason }: Operator,
+    roles?: Pick<AuditLine, "roles" | "previous_roles">,
+  ) => audit({ event, user_id: id, actor, reason, ...roles });
+
+  /** @throws EMAIL_NOT_VERIFIED if the user would get a role without having proved the e-mail */
+  const expectVerified = (user: User, { email = user.email, emailVerified, roles = [] }: OperatorChange) => {
+    const isGranted = roles.some((role) => !user.roles.includes(role));
+    if (!isGranted || (emailVerified ?? (user.emailVerified && email === user.email))) return;
+    throw new AdministrationError(
+      "EMAIL_NOT_VERIFIED",
+      `The e-mail ${email} is not verified: anybody could have registered it.`,
+    );
+  };
+
+  const auditChange = (before: User, user: User, change: OperatorChange, operator: Operator): void => {
+    const { email, hashedPassword, roles, isActive, username, emailVerified } = change;
+    if (email !== undefined && email !== before.email) write("email.changed", user, operator);
+    if (hashedPassword !== undefined) write("password.changed", user, operator);
+    if (roles !== undefined)
+      write("roles.changed", user, operator, { roles: user.roles, previous_roles: before.roles });
+    if (isActive !== undefined) write(isActive ? "user.activated" : "user.deactivated", user, operator);
+    if (username !== undefined || emailVerified !== undefined) write("user.updated", user, operator);
+  };
+
+  return {
+    /** @throws USER_NOT_FOUND */
+    find: async (ref: UserRef): Promise<User> =>
+      expectUser("id" in ref ? await users.findById(ref.id) : await users.findByEmail(ref.email), ref),
+
+    /** Creates an active user. @throws UserAlreadyExists */
+    create: async (values: NewUser, operator: Operator): Promise<User> => {
+      const user = await users.create(values);
+      const roles = user.roles.length > 0 ? { roles: user.roles, previous_roles: [] } : {};
+      write("user.registered", user, operator, roles);
+      return user;
+    },
+
+    /**
+     * Makes all changes or none. Members that are undefined stay as they are.
+     * @throws USER_NOT_FOUND, EMAIL_NOT_VERIFIED, UserAlreadyExists
+     */
+    change: async (
+      id: number,
+      change: OperatorChange,
+      operator: Operator,
+      { allowsUnverified = !notifies }: ChangeRules = {},
+    ): Promise<User> => {
+      const check = allowsUnverified ? undefined : (user: User) => expectVerified(user, change);
+      const options = { notifies, endedPassword: createEndedPassword(), ...(check && { check }) };
+      const changed = await users.changeAsOperator(id, change, options);
+      if (!changed) return expectUser(null, { id });
+      auditChange(changed.before, changed.user, change, operator);
+      return changed.user;
+    },
+
+    /** Ends all tokens of the user. @throws USER_NOT_FOUND */
+    revokeTokens: async (id: number, operator: Operator): Promise<User> => {
+      const user = expectUser(await users.revokeTokens(id), { id });
+      write("tokens.revoked", user, operator);
+      return user;
+    },
+
+    /** @throws USER_NOT_FOUND */
+    removePasskeys: async (id: number, operator: Operator): Promise<User> => {
+      const user = expectUser(await passkeys.deleteAll(id, { notifies }), { id });
+      write("passkey.removed", user, operator);
+      return user;
+    },
+
+    /** Mails the link that resets the password; no budget limits it. @throws USER_NOT_FOUND, INACTIVE_USER, EMAIL_NOT_MAILABLE */
+    sendReset: async (id: number, operator: Operator): Promise<User> => {
+      const user = expectUser(await users.findById(id), { id });
+      if (!user.isActive) throw new AdministrationError("INACTIVE_USER", "An inactive user gets no mail.");
+      if (isNonexistent(user.email) || !isMailable(user.email))
+        throw new AdministrationError(
+          "EMAIL_NOT_MAILABLE",
+          "This e-mail gets no mail: its domain does not exist, or it could be read as another one.",
+        );
+      await outbox.request("reset", user.email, { isLimited: false });
+      write("reset.requested", user, operator);
+      return user;
+    },
+
+    /** @throws USER_NOT_FOUND */
+    delete: async (id: number, operator: Operator): Promise<void> => {
+      if (!(await users.delete(id))) expectUser(null, { id });
+      write("user.deleted", { id }, operator);
+    },
+
+    /** Deletes these users in one statement. Returns the number of users who existed. */
+    deleteAll: async (ids: readonly number[], operator: Operator): Promise<number> => {
+      const deleted = await users.deleteAll(ids);
+      for (const id of deleted.toSorted((one, other) => one - other)) write("user.deleted", { id }, operator);
+      return deleted.length;
+    },
+  };
+}
+
+function expectUser(user: User | null, ref: UserRef): User {
+  if (user) return user;
+  const name = "email" in ref ? `the e-mail address ${ref.email}` : `the id ${ref.id}`;
+  throw new AdministrationError("USER_NOT_FOUND", `No user has ${name}.`);
+}

@@ -1,0 +1,11 @@
+/** What an operator does with users: the rules that the admin tool and the administration over HTTP share. */
+export {
+  type Administration,
+  type AdministrationOptions,
+  createAdministration,
+  type NewUser,
+  type UserRef,
+} from "./administration.ts";
+export type { Audit, AuditLine, Operator } from "./audit.ts";
+export { AdministrationError } from "./errors.ts";
+export { listUsers } from "./list-users.ts";
