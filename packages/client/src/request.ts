@@ -14,8 +14,8 @@ export interface TransportOptions extends RetryOptions {
   /** The URL of the service, for example `https://accounts.example.com`. */
   readonly baseUrl: string;
   /**
-   * Sends a request. Must not follow redirects: `request.redirect` is `manual`. Pass both arguments on: without `init.signal`,
-   * React does not repeat a request. Looked up at each call. @default the global `fetch`
+   * Sends a request. Must not follow redirects: `request.redirect` is `manual`. In React Server Components, pass `request.url` and
+   * the members on instead of `request`, otherwise a GET is memoized. @default the global `fetch`, looked up at each call
    */
   readonly fetch?: ((request: Request, init: { signal: AbortSignal }) => Promise<Response>) | undefined;
   /** Headers of every request, or a function that returns them for each call. Those of the client take precedence. @default none */
@@ -93,12 +93,14 @@ export function createTransport(options: TransportOptions): SendRequest {
 
     const attempt = async (): Promise<unknown> => {
       const deadline = startDeadline(timeoutMs, signal);
-      const request = new Request(url, { ...init, signal: deadline.signal });
+      const complete = { ...init, signal: deadline.signal };
       let response: Response;
       let text: string;
       try {
-        // If only the request has a signal, React memoizes a GET, so that a retry would not be sent.
-        response = await (options.fetch ?? globalThis.fetch)(request, { signal: deadline.signal });
+        // Next.js memoizes a GET of a `Request`, even with a signal, so that a retry or a second read would not be sent.
+        response = await (options.fetch
+          ? options.fetch(new Request(url, complete), { signal: deadline.signal })
+          : globalThis.fetch(url, complete));
         text = await response.text();
       } catch (cause) {
         if (signal?.aborted) throw reasonOf(signal);

@@ -30,7 +30,7 @@ function startClient(respond: (request: Request) => Response, options: Partial<C
   return { client, sent, ended };
 }
 
-test("the signal is also in the second argument of fetch, without which React does not repeat a GET", async () => {
+test("a fetch of the application gets the signal in the second argument, too", async () => {
   const { client, sent } = startClient(() => Response.json({ id: 1 }));
   await client.getTodo(1);
   expect(sent[0]?.signal).toBeInstanceOf(AbortSignal);
@@ -42,7 +42,7 @@ test("a response is read once: no clone, whose second body some environments lac
   expect(await client.getTodo(1)).toMatchObject({ id: 1 });
 });
 
-test("fetch and headers are looked up at each call, and the token takes precedence", async () => {
+test("the global fetch gets a URL and a signal, so that Next.js does not memoize a GET; headers are looked up at each call, and the token takes precedence", async () => {
   let count = 0;
   const seen: (string | null)[][] = [];
   const headers = async () => ({ "x-forwarded-for": `192.0.2.${++count}`, authorization: "Basic x" });
@@ -51,9 +51,9 @@ test("fetch and headers are looked up at each call, and the token takes preceden
     const spy = spyOn(globalThis, "fetch");
     spy.mockImplementation(
       Object.assign(
-        async (input: string | URL | Request) => {
-          if (!(input instanceof Request)) return expect.unreachable();
-          const { headers } = input;
+        async (input: string | URL | Request, init?: RequestInit) => {
+          expect([input, init?.signal]).toEqual(["http://service.example/auth/me", expect.any(AbortSignal)]);
+          const headers = new Headers(init?.headers);
           seen.push([headers.get("x-forwarded-for"), headers.get("authorization")]);
           return Response.json({ id: 1 });
         },
