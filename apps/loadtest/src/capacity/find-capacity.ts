@@ -116,7 +116,7 @@ function stepOf({ all, overloaded, asked }: Run, p99BoundMs: number, { ratePerSe
   const shed = statuses["503"] ?? 0;
   return {
     ratePerSecond,
-    /** Differs from `ratePerSecond` in a short run, because the number of Poisson arrivals is random. */
+    /** Less than `ratePerSecond` if the load generator was late. */
     sentPerSecond: sent / asked.durationSeconds,
     achievedPerSecond: perSecond,
     p50: latency?.p50 ?? null,

@@ -2,23 +2,26 @@
 import { createRandom } from "./random.ts";
 import type { OpenLoad, RunOptions } from "./scenarios.ts";
 
-export type ArrivalOptions = Omit<OpenLoad, "kind"> & Pick<RunOptions, "durationSeconds" | "seed">;
+export interface ArrivalOptions extends Omit<OpenLoad, "kind">, Pick<RunOptions, "durationSeconds" | "seed"> {
+  readonly warmUpSeconds: number;
+}
 
 /**
- * Returns the intended starts in ascending order, in milliseconds after the beginning of the warm-up. Here, `durationSeconds`
- * includes the warm-up.
+ * Returns the intended starts in ascending order, in milliseconds after the beginning of the warm-up. Warm-up and duration each
+ * have exactly rate × time Poisson arrivals, rounded. Given their number, the arrival times of a Poisson process are independent
+ * and uniformly distributed (Kingman, Poisson Processes, 1993, §2.4).
  */
-export function arrivalTimes({ ratePerSecond, arrivals, durationSeconds, seed }: ArrivalOptions): number[] {
-  const meanGapMs = 1000 / ratePerSecond;
-  const endMs = durationSeconds * 1000;
-  const times: number[] = [];
+export function arrivalTimes(options: ArrivalOptions): number[] {
+  const { ratePerSecond, arrivals, warmUpSeconds, durationSeconds, seed } = options;
   if (arrivals === "constant") {
-    for (let due = 0; due < endMs; due = times.length * meanGapMs) times.push(due);
-    return times;
+    const number = Math.ceil(ratePerSecond * (warmUpSeconds + durationSeconds));
+    return Array.from({ length: number }, (_, index) => (index * 1000) / ratePerSecond);
   }
   const random = createRandom(seed, "arrivals");
-  // Inverse transform sampling of the exponential distribution. The logarithm is finite, because `1 - random()` is never 0.
-  const gap = () => -Math.log(1 - random()) * meanGapMs;
-  for (let due = gap(); due < endMs; due += gap()) times.push(due);
-  return times;
+  const during = (startSeconds: number, seconds: number): number[] =>
+    Array.from(
+      { length: Math.round(ratePerSecond * seconds) },
+      () => (startSeconds + random() * seconds) * 1000,
+    ).sort((one, other) => one - other);
+  return [...during(0, warmUpSeconds), ...during(warmUpSeconds, durationSeconds)];
 }

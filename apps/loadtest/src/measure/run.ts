@@ -49,10 +49,9 @@ export async function runLoad(options: RunLoadOptions) {
   const client = createHttpClient(asked.url, timeoutSeconds * 1000);
   const startedAt = new Date().toISOString();
   const { load, seed, durationSeconds } = asked;
-  const totalSeconds = warmUpSeconds + durationSeconds;
   const clock =
     load.kind === "open"
-      ? await openArrivalClock(arrivalTimes({ ...load, seed, durationSeconds: totalSeconds }))
+      ? await openArrivalClock(arrivalTimes({ ...load, seed, warmUpSeconds, durationSeconds }))
       : null;
   const startAt = performance.now() + START_DELAY_MS;
   const from = startAt + warmUpSeconds * 1000;

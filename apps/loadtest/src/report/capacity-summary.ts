@@ -60,7 +60,7 @@ function chartsOf({ steps, p99BoundMs }: CapacityReport): readonly Chart[] {
       axis: "rate",
       unit: "/s",
       series: [
-        byRate("offered", "grey", rateOf, "dashed"),
+        byRate("offered", "grey", ({ sentPerSecond }) => sentPerSecond, "dashed"),
         byRate("achieved", "blue", ({ achievedPerSecond }) => achievedPerSecond),
         byFailedRate("failed", "red", ({ achievedPerSecond }) => achievedPerSecond, "dots"),
       ],

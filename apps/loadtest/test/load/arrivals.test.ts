@@ -2,10 +2,16 @@
 import { expect, test } from "bun:test";
 import { type ArrivalOptions, arrivalTimes } from "../../src/load/arrivals.ts";
 
-const options: ArrivalOptions = { ratePerSecond: 50, arrivals: "poisson", durationSeconds: 400, seed: 1 };
+const options: ArrivalOptions = {
+  ratePerSecond: 50,
+  arrivals: "poisson",
+  warmUpSeconds: 1,
+  durationSeconds: 399,
+  seed: 1,
+};
 
 test("constant arrivals have equal gaps and fill the duration", () => {
-  const times = arrivalTimes({ ...options, arrivals: "constant", durationSeconds: 2 });
+  const times = arrivalTimes({ ...options, arrivals: "constant", durationSeconds: 1 });
   expect(times).toEqual(Array.from({ length: 100 }, (_, index) => index * 20));
 });
 
@@ -14,12 +20,23 @@ test("equal seeds give equal arrivals, and different seeds different arrivals", 
   expect(arrivalTimes({ ...options, seed: 2 })).not.toEqual(arrivalTimes(options));
 });
 
-// 20,000 are expected with a standard deviation of 141: the bounds are more than three deviations wide; seeds are fixed.
+test("the warm-up and the duration each have rate × time Poisson arrivals, with every seed and rate", () => {
+  for (const [seed, ratePerSecond, during] of [
+    [1, 50, 19_950],
+    [2, 100, 39_900],
+    [3, 0.1, 40],
+  ] as const) {
+    const times = arrivalTimes({ ...options, seed, ratePerSecond });
+    expect(times.filter((time) => time < 1000)).toHaveLength(Math.round(ratePerSecond));
+    expect(times.filter((time) => time >= 1000)).toHaveLength(during);
+  }
+});
+
+// Seeds are fixed.
 test.each([1, 2, 3, 1_000_000_000])(
-  "Poisson arrivals of seed %d have the rate, fill the duration, and their gaps an exponential distribution",
+  "Poisson arrivals of seed %d ascend, fill the duration, and their gaps have an exponential distribution",
   (seed) => {
     const times = arrivalTimes({ ...options, seed });
-    expect(Math.abs(times.length - 20_000)).toBeLessThan(450);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(times[0]).toBeGreaterThan(0);
     expect(times.at(-1)).toBeWithin(399_000, 400_000);
