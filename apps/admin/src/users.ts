@@ -3,7 +3,7 @@
 import { type Audit, createAdministration } from "@latchkey/administration";
 import { toJson, writeError } from "@latchkey/cli";
 import type { Database } from "@latchkey/database";
-import { createHasher, randomStoredHash } from "@latchkey/hashing";
+import { createHasher, hasPassword, noPassword } from "@latchkey/hashing";
 
 /**
  * Logs a change as one JSON line on standard error, unless standard error is a terminal. The line has the fields and the event
@@ -17,7 +17,7 @@ const audit: Audit = (line) => {
 
 /** @param sendsMail whether the service sends mails. @default false, for commands that cause none */
 export const openAdministration = (database: Database, sendsMail = false) =>
-  createAdministration({ database, sendsMail, createEndedPassword: randomStoredHash, audit });
+  createAdministration({ database, sendsMail, createEndedPassword: noPassword, hasPassword, audit });
 
 /** Hashes the password in one worker. The worker exits afterwards. */
 export async function hashPassword(password: string, kernel: string): Promise<string> {

@@ -4,6 +4,7 @@ import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
 import { createRouter } from "./elysia/workarounds.ts";
 import { createFamiliarNetworks } from "./features/auth/familiar-networks.ts";
+import { createLoginRule } from "./features/auth/login-rule.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { isLiveness, isProbe } from "./features/probes/routes.ts";
@@ -76,6 +77,11 @@ export function createApp(options: AppOptions) {
     sendsMail,
     isVerifiedElsewhere: config.auth.privateKey !== null,
   });
+  const canLogIn = createLoginRule({
+    sendsMail,
+    hasPasskeys: config.passkeys !== null,
+    issuers: config.oidc?.providers.map(({ issuer }) => issuer) ?? [],
+  });
   const assets = readAssets(config.pages.primaryColor);
   const log = createAccessLog({
     logger,
@@ -102,7 +108,7 @@ export function createApp(options: AppOptions) {
         routes: passkeyFeature.passkeyRoutes,
         service: passkeyFeature.createPasskeyService({
           ...{ ...config.passkeys, ...authService, ...keys },
-          ...{ passkeys, sendsMail },
+          ...{ passkeys, sendsMail, canLogIn },
         }),
       },
     sendsMail,

@@ -90,9 +90,13 @@ function createConfig({ values, warnings }: Environment) {
       audience: values.AUTH_AUDIENCE,
       tokenExpireMinutes: values.AUTH_TOKEN_EXPIRE_MINUTES,
       renewalDays: values.AUTH_RENEWAL_DAYS,
+      renewalIdleHours: values.AUTH_RENEWAL_IDLE_HOURS,
       claims: values.AUTH_CLAIMS ?? [],
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
       hasPasskeys: values.PASSKEY_ORIGINS !== null,
+      hasIdentities: values.OIDC_PROVIDERS !== null,
+      hasEmailLogin: values.AUTH_EMAIL_LOGIN && sendsMail(values),
+      requireVerifiedEmail: values.AUTH_REQUIRE_VERIFIED_EMAIL && sendsMail(values),
       changesEmail: values.AUTH_EMAIL_CHANGE && sendsMail(values),
       passwordMinLength: values.PASSWORD_MIN_LENGTH,
     },
@@ -102,6 +106,11 @@ function createConfig({ values, warnings }: Environment) {
       rpId: passkeyRpId(values),
       /** Some authenticators show this name. */
       rpName: values.PRODUCT_NAME ?? passkeyRpId(values),
+    },
+    /** null: logins with OpenID Connect providers are off, and their routes do not exist. */
+    oidc: values.OIDC_PROVIDERS && {
+      providers: values.OIDC_PROVIDERS,
+      redirectUris: values.OIDC_REDIRECT_URIS ?? [],
     },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,

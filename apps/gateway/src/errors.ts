@@ -78,6 +78,52 @@ export const ERROR_TABLE = defineErrors({
       "The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive.",
     detail: "Invalid or expired link",
   },
+  IDENTITY_REJECTED: {
+    status: 401,
+    description: "The login with the provider is rejected. The reason is only logged.",
+    detail: "The login with the provider was not accepted",
+    headers: challenge,
+    isOptional: true,
+  },
+  LOGIN_CODE_INVALID: {
+    status: 401,
+    description: "The code or the state is wrong, expired or used, or had too many attempts.",
+    detail: "Invalid or expired code",
+    headers: challenge,
+    isOptional: true,
+  },
+  IDENTITY_ALREADY_USED: {
+    status: 409,
+    description: "The identity belongs to another user.",
+    detail: "Another user has this identity",
+    isOptional: true,
+  },
+  LAST_LOGIN: {
+    status: 409,
+    description: "Without it, the user could not log in any more.",
+    detail: "The user could not log in without it",
+    isOptional: true,
+  },
+  RECENT_LOGIN_REQUIRED: {
+    status: 403,
+    description:
+      "The user has no password, and the login is older than five minutes: the user must log in again.",
+    detail: "Log in again to continue",
+    isOptional: true,
+  },
+  IDENTITY_NOT_FOUND: {
+    status: 404,
+    description: "The current user has no such identity.",
+    detail: "Identity not found",
+    isOptional: true,
+  },
+  PROVIDER_UNAVAILABLE: {
+    status: 503,
+    description: "The provider does not respond in time, or its response is not valid.",
+    detail: "The provider is unavailable",
+    headers: retryAfter,
+    isOptional: true,
+  },
   PASSKEY_INVALID: {
     status: 400,
     description:

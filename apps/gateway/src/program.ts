@@ -139,7 +139,10 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
         ? await openSmtpTransport(config.mail.server, config.mail.from)
         : createFileTransport(join(folder, "outbox"), logger),
       from: config.mail.from,
-      listPasskeys: database.passkeys.list,
+      listLogins: async (userId) => ({
+        passkeys: await database.passkeys.list(userId),
+        identities: await database.identities.list(userId),
+      }),
       writeMail: createMails({ ...config.mail, publicUrl: config.mail.publicUrl ?? url }),
       logger,
       observe: metrics?.observeMail,

@@ -2,8 +2,15 @@
  * The changes that an operator makes to users, independent of the command line and of HTTP. Invariants: a change of several
  * members is one transaction, and every change that was made is audited with its operator.
  */
-import { isMailable, isNonexistent } from "@latchkey/contracts";
-import type { Database, OperatorChange, NewUser as StoredUser, User } from "@latchkey/database";
+import { isMailable, isNonexistent, localPartOf, usernameCandidates } from "@latchkey/contracts";
+import {
+  type Database,
+  type OperatorChange,
+  type Password,
+  type NewUser as StoredUser,
+  type User,
+  UserAlreadyExists,
+} from "@latchkey/database";
 import type { Audit, AuditLine, Operator } from "./audit.ts";
 import { AdministrationError } from "./errors.ts";
 
@@ -13,12 +20,18 @@ export type UserRef = { readonly email: string } | { readonly id: number };
 export type NewUser = Pick<StoredUser, "email" | "username" | "hashedPassword" | "roles" | "emailVerified">;
 
 export interface AdministrationOptions {
-  readonly database: Pick<Database, "users" | "passkeys" | "outbox">;
+  readonly database: Pick<Database, "users" | "passkeys" | "identities" | "outbox">;
   /** Whether the service sends mails. */
   readonly sendsMail: boolean;
-  /** Creates a stored hash that no password matches. */
-  readonly createEndedPassword: () => string;
+  /** Creates the values of a user without a password. */
+  readonly createEndedPassword: () => Password;
+  readonly hasPassword: (user: User) => boolean;
   readonly audit: Audit;
+}
+
+export interface Invitation extends Pick<User, "email" | "roles"> {
+  /** undefined: generated from the e-mail */
+  readonly username?: string | undefined;
 }
 
 interface ChangeRules {
@@ -29,9 +42,10 @@ interface ChangeRules {
 export type Administration = ReturnType<typeof createAdministration>;
 
 export function createAdministration({
-  database: { users, passkeys, outbox },
+  database: { users, passkeys, identities, outbox },
   sendsMail: notifies,
   createEndedPassword,
+  hasPassword,
   audit,
 }: AdministrationOptions) {
   const write = (
@@ -59,6 +73,19 @@ export function createAdministration({
       write("roles.changed", user, operator, { roles: user.roles, previous_roles: before.roles });
     if (isActive !== undefined) write(isActive ? "user.activated" : "user.deactivated", user, operator);
     if (username !== undefined || emailVerified !== undefined) write("user.updated", user, operator);
+  };
+
+  /** @throws UserAlreadyExists */
+  const createInvited = async ({ email, username, roles }: Invitation): Promise<User> => {
+    for (const candidate of username === undefined ? usernameCandidates(localPartOf(email)) : [username]) {
+      const user = { email, username: candidate, roles, ...createEndedPassword(), invites: true };
+      const created = await users.create(user).catch((error: unknown) => {
+        const isTaken = error instanceof UserAlreadyExists && error.field === "username";
+        if (!isTaken || username !== undefined) throw error;
+      });
+      if (created) return created;
+    }
+    throw new UserAlreadyExists("username");
   };
 
   return {
@@ -106,15 +133,33 @@ export function createAdministration({
       return user;
     },
 
+    /** @throws USER_NOT_FOUND */
+    removeIdentities: async (id: number, operator: Operator): Promise<User> => {
+      const user = expectUser(await identities.deleteAll(id, { notifies }), { id });
+      write("identity.removed", user, operator);
+      return user;
+    },
+
+    /**
+     * Creates a user without a password, and mails a link to choose one, which no budget limits. An existing user without a password
+     * only gets the mail.
+     * @throws UserAlreadyExists, INACTIVE_USER, EMAIL_NOT_MAILABLE
+     */
+    invite: async (invitation: Invitation, operator: Operator): Promise<User> => {
+      const existing = await users.findByEmail(invitation.email);
+      expectRecipient(existing ?? { email: invitation.email, isActive: true });
+      if (existing && hasPassword(existing)) throw new UserAlreadyExists("email");
+      if (existing) await outbox.request("invitation", existing.email, { isLimited: false });
+      const user = existing ?? (await createInvited(invitation));
+      const roles = existing ? {} : { roles: user.roles, previous_roles: [] };
+      write("user.invited", user, operator, user.roles.length > 0 ? roles : {});
+      return user;
+    },
+
     /** Mails the link that resets the password; no budget limits it. @throws USER_NOT_FOUND, INACTIVE_USER, EMAIL_NOT_MAILABLE */
     sendReset: async (id: number, operator: Operator): Promise<User> => {
       const user = expectUser(await users.findById(id), { id });
-      if (!user.isActive) throw new AdministrationError("INACTIVE_USER", "An inactive user gets no mail.");
-      if (isNonexistent(user.email) || !isMailable(user.email))
-        throw new AdministrationError(
-          "EMAIL_NOT_MAILABLE",
-          "This e-mail gets no mail: its domain does not exist, or it could be read as another one.",
-        );
+      expectRecipient(user);
       await outbox.request("reset", user.email, { isLimited: false });
       write("reset.requested", user, operator);
       return user;
@@ -133,6 +178,16 @@ export function createAdministration({
       return deleted.length;
     },
   };
+}
+
+/** @throws INACTIVE_USER, EMAIL_NOT_MAILABLE */
+function expectRecipient({ email, isActive }: Pick<User, "email" | "isActive">): void {
+  if (!isActive) throw new AdministrationError("INACTIVE_USER", "An inactive user gets no mail.");
+  if (isNonexistent(email) || !isMailable(email))
+    throw new AdministrationError(
+      "EMAIL_NOT_MAILABLE",
+      "This e-mail gets no mail: its domain does not exist, or it could be read as another one.",
+    );
 }
 
 function expectUser(user: User | null, ref: UserRef): User {

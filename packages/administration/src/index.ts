@@ -3,6 +3,7 @@ export {
   type Administration,
   type AdministrationOptions,
   createAdministration,
+  type Invitation,
   type NewUser,
   type UserRef,
 } from "./administration.ts";

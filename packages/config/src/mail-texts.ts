@@ -15,7 +15,7 @@ const LONGEST_PRODUCT = "x".repeat(4 * PRODUCT_NAME_MAX_LENGTH);
 const LONGEST_LINK = "x".repeat(LINK_MAX_LENGTH + 200);
 
 export const mailTexts: Kind<MailTexts> = {
-  accepted: `a folder with ${MAIL_KINDS.map(fileOf).join(", ")}: the subject in the first line, {product}, and {link} if the mail has one`,
+  accepted: `a folder with ${MAIL_KINDS.map(fileOf).join(", ")}: the subject in the first line, {product}, and {link} or {code} if the mail has one`,
   parse: (folder, readFile) => {
     if (folder === "") invalid();
     const found = MAIL_KINDS.flatMap((kind) => {
@@ -47,10 +47,11 @@ function parseText(kind: MailKind, content: string): MailText {
   const text = lines.join("\n").trimStart();
   if (subject.trim() === "" || text === "") reject("has no subject or no text");
   const used = new Set(content.match(/\{\w+\}/g));
-  const required = hasLink(kind) ? ["{product}", "{link}"] : ["{product}"];
+  const required = ["{product}", hasLink(kind) ? "{link}" : kind === "login-code" ? "{code}" : []].flat();
   for (const placeholder of required) if (!used.delete(placeholder)) reject(`has no ${placeholder}`);
   for (const other of used) reject(`contains ${other}`);
-  if (subject.includes("{link}")) reject("has {link} in its subject");
+  for (const secret of ["{link}", "{code}"])
+    if (subject.includes(secret)) reject(`has ${secret} in its subject`);
   for (const line of [subject, ...lines]) {
     if (/[^\P{Cc}\t]/u.test(line)) reject("contains a control character");
     const longest = line.replaceAll("{product}", LONGEST_PRODUCT).replaceAll("{link}", LONGEST_LINK);

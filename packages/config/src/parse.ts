@@ -75,7 +75,7 @@ function parse<Name extends VariableName>(
   validate: (values: Pick<Values, Name>, issues: ConfigIssues) => string[] = () => [],
 ): Environment<Name> {
   const issues: ConfigIssues = new Map();
-  const isSet = (name: string) => variables[name] !== undefined;
+  const isSet = (name: string) => variables[name] !== undefined || variables[`${name}_FILE`] !== undefined;
   const isOn = (name: string) => isSet(name) && variables[name] !== "false";
   const isProduction = variables.NODE_ENV === "production";
   const context: VariableContext = { isProduction, isTerminal, isSet, isOn };
@@ -203,6 +203,16 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     const needsOrigin = values.MAIL_EMAIL_APPROVAL_URL === null || values.MAIL_EMAIL_CHANGE_URL === null;
     if (needsOrigin) report("PUBLIC_URL", "is required with AUTH_EMAIL_CHANGE");
   }
+  for (const name of ["AUTH_REQUIRE_VERIFIED_EMAIL", "AUTH_EMAIL_LOGIN"] as const)
+    if (values[name] && !sendsMail(values)) report("MAIL_URL", `is required with ${name}`);
+  if (values.AUTH_RENEWAL_IDLE_HOURS > 0 && values.AUTH_RENEWAL_DAYS === 0)
+    report(
+      "AUTH_RENEWAL_IDLE_HOURS",
+      "requires AUTH_RENEWAL_DAYS",
+      "0, or a value together with AUTH_RENEWAL_DAYS",
+    );
+  if (values.OIDC_PROVIDERS !== null && values.OIDC_REDIRECT_URIS === null)
+    report("OIDC_REDIRECT_URIS", "is required with OIDC_PROVIDERS");
   if (values.MAIL_URL !== null) {
     const needsOrigin = values.MAIL_RESET_URL === null || values.MAIL_VERIFICATION_URL === null;
     if (values.MAIL_FROM === null) report("MAIL_FROM", "is required with MAIL_URL");
@@ -223,6 +233,10 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     );
 
   const warnings: string[] = [];
+  if (values.OIDC_PROVIDERS !== null && !sendsMail(values))
+    warnings.push(
+      "OIDC_PROVIDERS is set without MAIL_URL: users who log in with a provider cannot set a password",
+    );
   if (isProduction && values.TODOS_ENABLED)
     warnings.push("TODOS_ENABLED is true: everybody can read, change and delete all todos; set it to false");
   for (const name of ["AUTH_SECRET_KEY_PREVIOUS", "AUTH_PREVIOUS_PUBLIC_KEY"] as const)

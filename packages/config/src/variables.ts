@@ -7,6 +7,7 @@ import { databaseUrl, isUnencrypted } from "./database-url.ts";
 import { privateKey, publicKey } from "./key-pair.ts";
 import { mailTexts, PRODUCT_NAME_MAX_LENGTH, warnAboutMissingTexts } from "./mail-texts.ts";
 import { hostOf, isPublicAddress, leavesMachine } from "./network.ts";
+import { oidcProviders, redirectUris } from "./oidc-providers.ts";
 import {
   baseUrl,
   boolean,
@@ -77,7 +78,7 @@ const otherPublicKey = (which: "next" | "previous") =>
   );
 const MINUTES_PER_DAY = 1440;
 /** With one of these features, whoever has the password can take the account for good. */
-const TAKEOVER_FEATURES = ["AUTH_EMAIL_CHANGE", "PASSKEY_ORIGINS"] as const;
+const TAKEOVER_FEATURES = ["AUTH_EMAIL_CHANGE", "PASSKEY_ORIGINS", "OIDC_PROVIDERS"] as const;
 const KERNELS = "sha-ni-avx512, avx512, avx2, sha-ni, armv8, portable";
 
 export const VARIABLES = {
@@ -150,9 +151,13 @@ export const VARIABLES = {
   AUTH_RENEWAL_DAYS: variable(wholeNumber(0, 90), { default: "0" }).describe(
     "Days after a login within which its tokens, also leaked ones, can be renewed until they are revoked; `0` for none",
   ),
+  AUTH_RENEWAL_IDLE_HOURS: variable(wholeNumber(0, 168), { default: "0" }).describe(
+    "Hours after its expiry within which a token can still be renewed, so that a user can close the application and continue; " +
+      "requires `AUTH_RENEWAL_DAYS`. Each leaked token then works like a refresh token for so long",
+  ),
   AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, {
     default: ({ isOn }) => String(TAKEOVER_FEATURES.some(isOn)),
-    unset: `\`true\` with ${TAKEOVER_FEATURES.map((name) => `\`${name}\``).join(" or ")}, otherwise \`false\``,
+    unset: `\`true\` with ${TAKEOVER_FEATURES.map((name) => `\`${name}\``).join(", ")}, otherwise \`false\``,
     warn: (isRequired, { isOn }) => {
       const feature = TAKEOVER_FEATURES.find(isOn);
       return isRequired || feature === undefined
@@ -163,6 +168,24 @@ export const VARIABLES = {
   AUTH_EMAIL_CHANGE: variable(boolean, { default: "false" }).describe(
     "`true` lets users change their e-mail, with a mail to the present and one to the new address; requires mail, and " +
       "`PUBLIC_URL` or both `MAIL_EMAIL_APPROVAL_URL` and `MAIL_EMAIL_CHANGE_URL`",
+  ),
+  AUTH_REQUIRE_VERIFIED_EMAIL: variable(boolean, { default: "false" }).describe(
+    "`true` rejects logins and renewals of users with an unverified e-mail, and mails them a verification; requires mail",
+  ),
+  AUTH_EMAIL_LOGIN: variable(boolean, {
+    default: "false",
+    warn: (isOn, { isSet }) =>
+      isOn && !isSet("REDIS_URL")
+        ? "is true without REDIS_URL: each replica counts attempts to guess a code by itself; run only one replica"
+        : null,
+  }).describe(
+    "`true` lets users log in with a code from a mail; requires mail, and `REDIS_URL` with several replicas",
+  ),
+  OIDC_PROVIDERS: variable(oidcProviders, { unset: "no logins with other services", secret: "all" }).describe(
+    'OpenID Connect providers. With `"link": true`, a provider can log in to every account whose e-mail it states as verified',
+  ),
+  OIDC_REDIRECT_URIS: variable(redirectUris).describe(
+    "Pages of the application to which providers redirect, compared exactly; required with `OIDC_PROVIDERS`",
   ),
   PASSWORD_MIN_LENGTH: variable(wholeNumber(PASSWORD_MIN_LENGTH, 64), {
     default: String(PASSWORD_MIN_LENGTH),
@@ -223,6 +246,7 @@ export const VARIABLES = {
   MAIL_VERIFICATION_URL: linkVariable("verify-email", "verifies an address"),
   MAIL_EMAIL_APPROVAL_URL: linkVariable("approve-email", "approves a change of e-mail"),
   MAIL_EMAIL_CHANGE_URL: linkVariable("change-email", "confirms a change of e-mail"),
+  MAIL_INVITATION_URL: linkVariable("invitation", "accepts an invitation"),
   MAIL_TEXTS: variable(mailTexts, { unset: "built-in texts", warn: warnAboutMissingTexts }).describe(
     "Folder of texts in place of the built-in ones",
   ),
@@ -303,6 +327,7 @@ export const MAIL_OPTIONS = [
   "MAIL_VERIFICATION_URL",
   "MAIL_EMAIL_APPROVAL_URL",
   "MAIL_EMAIL_CHANGE_URL",
+  "MAIL_INVITATION_URL",
   "MAIL_TEXTS",
   "PRODUCT_NAME",
   "PRODUCT_URL",
@@ -316,6 +341,7 @@ export const mailOptions = (values: Pick<Values, (typeof MAIL_OPTIONS)[number]>)
     verification: values.MAIL_VERIFICATION_URL,
     "email-change-approval": values.MAIL_EMAIL_APPROVAL_URL,
     "email-change": values.MAIL_EMAIL_CHANGE_URL,
+    invitation: values.MAIL_INVITATION_URL,
   },
   texts: values.MAIL_TEXTS,
   product: { name: values.PRODUCT_NAME, url: values.PRODUCT_URL },

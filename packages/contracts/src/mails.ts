@@ -29,7 +29,9 @@ export interface Product {
 export type MailTexts = { readonly [Kind in MailKind]?: MailText };
 
 const AN_HOUR = { lifetimeMs: 60 * 60 * 1000, lifetime: "60 minutes" };
+const TEN_MINUTES = { lifetimeMs: 10 * 60 * 1000, lifetime: "ten minutes" };
 const A_DAY = { lifetimeMs: 24 * AN_HOUR.lifetimeMs, lifetime: "24 hours" };
+const SEVEN_DAYS = { lifetimeMs: 7 * A_DAY.lifetimeMs, lifetime: "seven days" };
 const NOTIFICATION = { ...A_DAY, isWanted: () => true, page: null };
 
 /** The token replaces this text in the template of a link. */
@@ -57,8 +59,20 @@ export const MAILS = {
     isWanted: ({ isActive }) => isActive,
     page: "/account/change-email",
   },
+  invitation: {
+    ...SEVEN_DAYS,
+    isWanted: ({ isActive }) => isActive,
+    page: "/account/invitation",
+  },
+  "login-code": {
+    ...TEN_MINUTES,
+    isWanted: ({ isActive }) => isActive,
+    page: null,
+  },
   email: NOTIFICATION,
   passkey: NOTIFICATION,
+  identity: NOTIFICATION,
+  takeover: NOTIFICATION,
   deletion: NOTIFICATION,
 } satisfies Record<string, MailDefinition>;
 
@@ -66,3 +80,6 @@ export const MAILS = {
 export const MAIL_KINDS = Object.keys(MAILS) as readonly MailKind[];
 
 export const hasLink = (kind: MailKind): kind is LinkKind => MAILS[kind].page !== null;
+
+/** Whether the mail only informs about a change that was made. All other mails have a link or a code. */
+export const isNotification = (kind: MailKind): boolean => !hasLink(kind) && kind !== "login-code";

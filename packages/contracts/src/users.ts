@@ -3,7 +3,7 @@ import Type from "typebox";
 import * as bounds from "./bounds.ts";
 import { EMAIL_PATTERN, NEW_EMAIL_PATTERN, Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
 
-const Email = Type.String({
+export const Email = Type.String({
   pattern: EMAIL_PATTERN,
   maxLength: bounds.EMAIL_MAX_LENGTH,
   description: "Trimmed and lowercased before validation.",
@@ -19,7 +19,7 @@ const NewEmail = Type.String({
   examples: ["ada@example.com"],
 });
 
-const Username = text({
+export const Username = text({
   pattern: VISIBLE_TEXT_PATTERN,
   minLength: 1,
   maxLength: bounds.USERNAME_MAX_LENGTH,
@@ -37,6 +37,14 @@ const Password = text({
 
 /** The password of an existing user. It has no bounds, because the bounds apply only to new passwords. */
 export const CurrentPassword = text({ format: "password", examples: ["correct horse battery staple"] });
+
+/** The password of an existing user, or nothing if the user has none and has logged in recently. */
+export const RecentPassword = text({
+  format: "password",
+  description:
+    "Required, unless the user has no password. Such a user must have logged in within the last five minutes.",
+  examples: ["correct horse battery staple"],
+});
 
 /**
  * Returns the schema with this minimum length of `password`. Returns `body` itself if it has no `password` with a minimum

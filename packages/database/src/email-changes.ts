@@ -2,14 +2,14 @@
  * Changes of e-mail in either database. Invariants: every request, cancellation and change increments `linkRevision`, so links
  * of before end. Each function locks the user first, so concurrent calls for one user run one after another.
  */
-import { hasLink, MAIL_KINDS, toAsciiEmail } from "@latchkey/contracts";
+import { isNotification, MAIL_KINDS, toAsciiEmail } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
-import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
-import { DAY_SECONDS, UNLIMITED } from "./outbox.ts";
+import { DAY_SECONDS, sentByDueAt, UNLIMITED } from "./outbox.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
 import type { User } from "./tables.ts";
 import { isValidToken, type ValidToken } from "./token-revocation.ts";
+import { explainConflict, type Password, type UserChanges } from "./user-changes.ts";
 
 export interface EmailChangeOptions {
   /** Returns the state of the user that the links of the change are bound to. It contains `linkRevision`. */
@@ -21,39 +21,25 @@ export interface EmailChangeOptions {
 /** `limited`: the request had no effect, because too many requests of the user had one in the last 24 hours. */
 export type EmailChangeOutcome = "requested" | "cancelled" | "limited";
 
-/** What changes of users share: see `users.ts`. */
-interface UserChanges {
-  readonly update: (
-    transaction: Orm,
-    values: PgUpdateSetSource<Tables["users"]>,
-    selection: SQL | undefined,
-  ) => Promise<User | null>;
-  /** Values that revoke all tokens and that delete all passkeys. */
-  readonly endLogins: () => PgUpdateSetSource<Tables["users"]>;
-  readonly forgetDevices: (transaction: Orm, id: number) => Promise<void>;
+interface Changes extends Pick<UserChanges, "update" | "endLogins" | "forgetDevices" | "expectFreeEmail"> {
   readonly rememberDeletion: (transaction: Orm, email: string) => Promise<void>;
-  /** @throws UserAlreadyExists if another user has the address in another form */
-  readonly expectFreeEmail: (transaction: Orm, email: string, exceptId: number) => Promise<void>;
-  readonly explainConflict: (findField: () => "email") => (error: unknown) => Promise<never>;
 }
 
 /** What an operator's change of the e-mail does in addition. */
-export interface EmailReplacement extends Pick<User, "hashedPassword"> {
+export interface EmailReplacement extends Password {
   readonly notifies: boolean;
 }
 
 const LINKS = ["email-change-approval", "email-change"] as const;
-const NOTIFICATIONS = MAIL_KINDS.filter((kind) => !hasLink(kind));
+const NOTIFICATIONS = MAIL_KINDS.filter(isNotification);
 
 export function createEmailChanges(
   { transact }: RepositoryClient,
-  { users, outbox, now, later }: Tables,
-  { update, endLogins, forgetDevices, rememberDeletion, expectFreeEmail, explainConflict }: UserChanges,
+  tables: Tables,
+  { update, endLogins, forgetDevices, rememberDeletion, expectFreeEmail }: Changes,
 ) {
+  const { users, outbox, later } = tables;
   const nextRevision = sql`${users.linkRevision} + 1`;
-  /** Earlier releases claim every mail with a `nextAttemptAt`, but do not know these mails. */
-  const sentByDueAt = { nextAttemptAt: null, dueAt: now };
-
   /** Locks the user and returns the user, or null if the condition is not met. */
   const lock = async (transaction: Orm, id: number, condition?: SQL): Promise<User | null> => {
     const query = transaction.update(users).set({ linkRevision: sql`${users.linkRevision}` });
@@ -84,13 +70,13 @@ export function createEmailChanges(
     const isNotification = and(inArray(outbox.kind, NOTIFICATIONS), isNull(outbox.recipient));
     const redirection = transaction.update(outbox).set({ ...recipient, nextAttemptAt: null, dueAt });
     await redirection.where(and(eq(outbox.userId, old.id), isNotification, isWaiting));
-    const notification = { kind: "email", userId: old.id, ...recipient, ...sentByDueAt } as const;
+    const notification = { kind: "email", userId: old.id, ...recipient, ...sentByDueAt(tables) } as const;
     if (notifies) await transaction.insert(outbox).values(notification);
     await rememberDeletion(transaction, old.email);
   };
 
   /**
-   * The operator's change, for a user who has lost the mailbox. All credentials end: `hashedPassword` replaces the password. If
+   * The operator's change, for a user who has lost the mailbox. All credentials end: the given one replaces the password. If
    * `notifies`, writes a reset for the new e-mail, which no budget limits, and notifies the old one.
    * @throws UserAlreadyExists
    */
@@ -98,12 +84,12 @@ export function createEmailChanges(
     transaction: Orm,
     old: User,
     email: string,
-    { hashedPassword, notifies }: EmailReplacement,
+    { hashedPassword, importedHash, notifies }: EmailReplacement,
   ): Promise<User | null> => {
     await expectFreeEmail(transaction, email, old.id);
     const values = {
       ...{ email, emailVerified: false, pendingEmail: null, linkRevision: nextRevision },
-      ...{ hashedPassword, importedHash: null, ...endLogins() },
+      ...{ hashedPassword, importedHash, ...endLogins() },
     };
     const changed = await update(transaction, values, eq(users.id, old.id));
     await leaveEmail(transaction, old, notifies);
@@ -152,7 +138,7 @@ export function createEmailChanges(
         const mail = user.emailVerified
           ? ({ kind: "email-change-approval" } as const)
           : ({ kind: "email-change", recipient: email } as const);
-        await transaction.insert(outbox).values({ ...mail, userId: id, state, ...sentByDueAt });
+        await transaction.insert(outbox).values({ ...mail, userId: id, state, ...sentByDueAt(tables) });
         return "requested";
       }),
     /**
@@ -165,11 +151,13 @@ export function createEmailChanges(
         const mail = { kind: "email-change", userId: user.id, state } as const;
         const own = and(eq(outbox.userId, user.id), eq(outbox.kind, mail.kind), eq(outbox.state, state));
         if ((await transaction.select({ id: outbox.id }).from(outbox).where(own)).length > 0) return false;
-        await transaction.insert(outbox).values({ ...mail, recipient: user.pendingEmail, ...sentByDueAt });
+        await transaction
+          .insert(outbox)
+          .values({ ...mail, recipient: user.pendingEmail, ...sentByDueAt(tables) });
         return true;
       }),
     /**
-     * Sets the requested e-mail as verified, revokes all tokens, deletes all networks, all passkeys, and waiting resets and
+     * Sets the requested e-mail as verified, revokes all tokens, deletes all networks, passkeys and identities, and waiting resets and
      * verifications, and notifies the old e-mail. Returns null if the condition is not met or the change was requested again.
      * @throws UserAlreadyExists
      */

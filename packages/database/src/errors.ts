@@ -18,6 +18,26 @@ export class UserAlreadyExists extends Error {
   }
 }
 
+/** Another user has this identity. */
+export class IdentityAlreadyUsed extends Error {
+  override readonly name = "IdentityAlreadyUsed";
+  readonly code = "IDENTITY_ALREADY_USED";
+
+  constructor() {
+    super("Another user has this identity.");
+  }
+}
+
+/** Without the passkey or identity that was to be removed, the user could not log in. */
+export class LastLogin extends Error {
+  override readonly name = "LastLogin";
+  readonly code = "LAST_LOGIN";
+
+  constructor() {
+    super("The user could not log in without it.");
+  }
+}
+
 /** The database failed or did not respond in time. It is unknown whether a write was committed. */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";

@@ -20,7 +20,7 @@ export interface SessionTable {
 export interface ExclusiveSession {
   /** Sorted: a table comes after the tables to which its foreign keys refer. */
   readonly tables: readonly SessionTable[];
-  readonly schema: Pick<Tables, "users" | "passkeys" | "randomTo">;
+  readonly schema: Pick<Tables, "users" | "passkeys" | "identities" | "randomTo">;
   readonly orm: Orm;
   readonly select: <Row>(query: Select<Row>) => Promise<Row[]>;
   /** Returns the highest id that a row of the table has ever had, or 0 if no row has ever had an id. */

@@ -23,13 +23,18 @@ const KEPT_SECONDS = 90 * 24 * 60 * 60;
 const digestOf = (email: string, key: string): string =>
   createHmac("sha256", key).update(toAsciiEmail(email)).digest("hex");
 
+/** In place of an imported hash: the user has no password. `packages/hashing` has the same constant. */
+export const NO_PASSWORD = "none";
+
+/** Whether a login replaces the hash of another system. */
+export const hasImportedHash = ({ importedHash }: Pick<User, "importedHash">): boolean =>
+  importedHash !== null && importedHash !== NO_PASSWORD;
+
 /**
  * Whether the user was imported. A user whom an earlier release imported has no `importedAt`, but can have an `importedHash`.
  */
-export const isImported = ({
-  importedAt,
-  importedHash,
-}: Pick<User, "importedAt" | "importedHash">): boolean => importedAt !== null || importedHash !== null;
+export const isImported = (user: Pick<User, "importedAt" | "importedHash">): boolean =>
+  user.importedAt !== null || hasImportedHash(user);
 
 export function createImports(
   { orm, prepare, run, transact }: RepositoryClient,

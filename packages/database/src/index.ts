@@ -8,14 +8,18 @@ export type { EmailDigest } from "./digests.ts";
 export {
   CopyRejected,
   DatabaseUnavailable,
+  IdentityAlreadyUsed,
   IdsExhausted,
   InvalidBackup,
+  LastLogin,
   MigrationRejected,
   SchemaTooNew,
   UnsupportedDatabaseServer,
   UserAlreadyExists,
 } from "./errors.ts";
-export { type ImportedUser, isImported } from "./imports.ts";
+export type { NewIdentity } from "./identities.ts";
+export { hasImportedHash, type ImportedUser, isImported, NO_PASSWORD } from "./imports.ts";
+export type { LoginMethods, LoginRule } from "./login-methods.ts";
 export {
   backUpFile,
   copyDatabase,
@@ -30,8 +34,9 @@ export { MAX_USED_STATEMENTS } from "./passkeys.ts";
 export type { LastIds } from "./raise-ids.ts";
 export type * from "./repositories.ts";
 export type { PageRequest } from "./repository-client.ts";
-export type { Passkey, Todo, User } from "./tables.ts";
+export type { Identity, Passkey, Todo, User } from "./tables.ts";
 export { withTimeout } from "./timeout.ts";
 export type { Timestamp } from "./timestamp.ts";
 export { type HashCondition, hasHash, isRevoked, type ValidToken } from "./token-revocation.ts";
+export type { Password } from "./user-changes.ts";
 export type { ListRequest, NewUser, UserChange } from "./users.ts";

@@ -3,16 +3,16 @@
  * transaction, which locks the user first; and each member has the effect that it has alone.
  */
 import { eq, type SQL } from "drizzle-orm";
-import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { EmailReplacement } from "./email-changes.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import type { User } from "./tables.ts";
+import { explainConflict, type Password, type UserChanges } from "./user-changes.ts";
 
 /** A member that is undefined is not changed. The members take effect in this order. */
 export interface OperatorChange {
   /** Another e-mail is not verified, and ends all credentials. The present e-mail changes nothing. */
   readonly email?: string | undefined;
-  /** A new hash ends all tokens and passkeys. */
+  /** A new hash ends all tokens, passkeys and identities. */
   readonly hashedPassword?: string | undefined;
   /** The removal of a role ends all tokens. */
   readonly roles?: readonly string[] | undefined;
@@ -25,8 +25,8 @@ export interface OperatorChange {
 export interface OperatorChangeOptions {
   /** Whether notifications, and the reset for a new e-mail, are written to the outbox. */
   readonly notifies: boolean;
-  /** Replaces the password if the e-mail changes. No password matches it. */
-  readonly endedPassword: string;
+  /** Replaces the password if the e-mail changes. */
+  readonly endedPassword: Password;
   /** Receives the locked user. If it throws, nothing is changed. @default every change is allowed */
   readonly check?: (user: User) => void;
 }
@@ -36,13 +36,8 @@ export interface ChangedUser {
   readonly user: User;
 }
 
-type Values = PgUpdateSetSource<Tables["users"]>;
-
-/** What changes of users share: see `users.ts` and `email-changes.ts`. */
-interface UserChanges {
+interface Changes extends Pick<UserChanges, "update" | "revocation"> {
   readonly lock: (transaction: Orm, id: number) => Promise<User | null>;
-  readonly update: (transaction: Orm, values: Values, selection: SQL | undefined) => Promise<User | null>;
-  readonly revocation: (passwordChangeTokenId: null) => Values;
   readonly replaceEmail: (
     transaction: Orm,
     old: User,
@@ -55,17 +50,10 @@ interface UserChanges {
     selection: SQL | undefined,
   ) => Promise<User | null>;
   readonly findByEmail: (email: string) => Promise<User | null>;
-  readonly explainConflict: (
-    findField: () => Promise<"email" | "username">,
-  ) => (error: unknown) => Promise<never>;
 }
 
-export function createOperatorChanges(
-  { transact }: RepositoryClient,
-  { users }: Tables,
-  changes: UserChanges,
-) {
-  const { lock, update, revocation, replaceEmail, replacePassword, findByEmail, explainConflict } = changes;
+export function createOperatorChanges({ transact }: RepositoryClient, { users }: Tables, changes: Changes) {
+  const { lock, update, revocation, replaceEmail, replacePassword, findByEmail } = changes;
 
   const apply = async (
     transaction: Orm,
@@ -78,18 +66,18 @@ export function createOperatorChanges(
     const own = eq(users.id, before.id);
     let user = before;
     if (email !== before.email) {
-      const replacement = { hashedPassword: endedPassword, notifies };
+      const replacement = { ...endedPassword, notifies };
       user = (await replaceEmail(transaction, before, email, replacement)) ?? user;
     }
     if (hashedPassword !== undefined)
       user = (await replacePassword(transaction, { hashedPassword, notifies }, own)) ?? user;
     if (roles !== undefined) {
       const isRemoved = before.roles.some((role) => !roles.includes(role));
-      const values = { roles: [...roles], ...(isRemoved && revocation(null)) };
+      const values = { roles: [...roles], ...(isRemoved && revocation()) };
       user = (await update(transaction, values, own)) ?? user;
     }
     if (isActive !== before.isActive)
-      user = (await update(transaction, { isActive, ...(isActive && revocation(null)) }, own)) ?? user;
+      user = (await update(transaction, { isActive, ...(isActive && revocation()) }, own)) ?? user;
     if (username !== undefined || emailVerified !== undefined)
       user = (await update(transaction, { username, emailVerified }, own)) ?? user;
     return user;
@@ -119,7 +107,8 @@ export function createOperatorChanges(
     }).catch(explainConflict(findField));
   };
 
-  const SILENT = { notifies: false, endedPassword: "" };
+  const NONE = { hashedPassword: "", importedHash: null };
+  const SILENT = { notifies: false, endedPassword: NONE };
   return {
     changeAsOperator,
     setActive: async (id: number, isActive: boolean) =>
@@ -129,7 +118,7 @@ export function createOperatorChanges(
     setEmail: async (
       { id }: Pick<User, "id">,
       email: string,
-      { hashedPassword, notifies }: EmailReplacement,
-    ) => (await changeAsOperator(id, { email }, { notifies, endedPassword: hashedPassword }))?.user ?? null,
+      { notifies, ...endedPassword }: EmailReplacement,
+    ) => (await changeAsOperator(id, { email }, { notifies, endedPassword }))?.user ?? null,
   };
 }

@@ -51,6 +51,12 @@ export const DAY_SECONDS = 24 * 60 * 60;
 /** The digest of mails that an operator requests. No e-mail address has this digest, so no budget counts these mails. */
 export const UNLIMITED = "";
 
+/**
+ * The times of a new mail whose `kind` or `recipient` earlier releases do not know: such a release claims every mail with a
+ * `nextAttemptAt`.
+ */
+export const sentByDueAt = ({ now }: Pick<Tables, "now">) => ({ nextAttemptAt: null, dueAt: now });
+
 const FINISHED = { nextAttemptAt: null, dueAt: null, recipient: null };
 
 /** The outbox contains the waiting mails, and the mails that count in a budget. */
@@ -148,13 +154,20 @@ export function createOutboxRepository(
     /**
      * Runs the same statement whether or not a user has this e-mail.
      * @param options.isLimited whether the mail counts in the recipient's budget. @default true
+     * @param options.state the value to which a login code belongs
      */
-    request: (kind: "reset" | "verification", email: string, { isLimited = true } = {}) => {
+    request: (
+      kind: "reset" | "verification" | "invitation" | "login-code",
+      email: string,
+      { isLimited = true, state }: { readonly isLimited?: boolean; readonly state?: string } = {},
+    ) => {
       const [sent, ascii, unicode] = emailForms(email);
       const order = sql`case ${users.email} when ${sent} then 0 when ${ascii} then 1 else 2 end`;
       const hasForm = inArray(users.email, [sent, ascii, unicode]);
       const userId = sql<number>`(select ${users.id} from ${users} where ${hasForm} order by ${order} limit 1)`;
-      return write(orm.insert(outbox).values({ kind, userId, emailDigest: isLimited ? null : UNLIMITED }));
+      const values = { kind, userId, state, emailDigest: isLimited ? null : UNLIMITED };
+      const times = kind === "reset" || kind === "verification" ? {} : sentByDueAt({ now });
+      return write(orm.insert(outbox).values({ ...values, ...times }));
     },
     /**
      * Claims a due mail, or returns null if no mail is due. For 60 seconds, no other process can claim the mail. The first
@@ -176,9 +189,9 @@ export function createOutboxRepository(
      * succeeded. The mails of a change of e-mail are kept: they count as a request of the user, so that a further mail does
      * not reveal that an address is taken.
      */
-    discard: ({ id, emailDigest, state }: Pick<Mail, "id" | "emailDigest" | "state">) => {
+    discard: ({ id, kind, emailDigest, state }: Pick<Mail, "id" | "kind" | "emailDigest" | "state">) => {
       const own = eq(outbox.id, id);
-      const isKept = emailDigest !== null || state !== null;
+      const isKept = emailDigest !== null || (state !== null && kind !== "login-code");
       return write(
         isKept
           ? orm

@@ -3,6 +3,8 @@
  * the user and increments `passkeyRevision`. A statement is used for only one login, across all replicas.
  */
 import { and, asc, eq, exists, getTableColumns, inArray, lt, or, type SQL, sql } from "drizzle-orm";
+import { createLoginMethods, type LoginRule } from "./login-methods.ts";
+import { sentByDueAt } from "./outbox.ts";
 import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import type { Passkey } from "./tables.ts";
 import { isValidToken, type ValidToken } from "./token-revocation.ts";
@@ -43,8 +45,10 @@ export interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
 
 export function createPasskeyRepository(
   { orm, prepare, attempt, run, transact }: RepositoryClient,
-  { passkeys, users, outbox, now, jsonMembers, jsonObject }: Tables,
+  tables: Tables,
 ) {
+  const { passkeys, users, outbox, now, jsonMembers, jsonObject } = tables;
+  const { expectLogin } = createLoginMethods(tables);
   const given = placeholders("id", "userId", "counter", "digest", "expiresAt", "forgetBefore");
   const { passkeyUserHandle } = users;
   const columns = {
@@ -96,9 +100,8 @@ export function createPasskeyRepository(
     return user;
   };
 
-  /** Sets only `dueAt`, because earlier releases claim every mail with a `nextAttemptAt`, but do not know this `kind` of mail. */
   const notify = (transaction: Orm, userId: number) =>
-    transaction.insert(outbox).values({ kind: "passkey", userId, dueAt: now, nextAttemptAt: null });
+    transaction.insert(outbox).values({ kind: "passkey", userId, ...sentByDueAt(tables) });
 
   return {
     /** Returns the passkey, together with the members of the user that a login needs. */
@@ -160,15 +163,25 @@ export function createPasskeyRepository(
         .sort((one, other) => one - other);
       return { result: "busy", freeAt };
     },
-    /** Returns false if the condition is not met or the user has no passkey with this id. */
-    delete: (id: string, userId: number, condition: ValidToken, { notifies }: PasskeyChange) =>
+    /**
+     * Returns false if the condition is not met or the user has no passkey with this id.
+     * @throws LastLogin if `canLogIn` rejects what would remain
+     */
+    delete: (
+      id: string,
+      userId: number,
+      condition: ValidToken,
+      { notifies, canLogIn }: PasskeyChange & { readonly canLogIn: LoginRule },
+    ) =>
       transact(async (transaction) => {
         const own = and(eq(passkeys.id, id), eq(passkeys.userId, userId));
         const isOwn = exists(transaction.select({ id: passkeys.id }).from(passkeys).where(own));
         const isValid = and(isValidToken(users, condition), isOwn);
-        if (!(await incrementRevision(transaction, userId, isValid))) return false;
+        const user = await incrementRevision(transaction, userId, isValid);
+        if (!user) return false;
         const query = transaction.delete(passkeys).where(own).returning({ id: passkeys.id });
         const isDeleted = (await query).length > 0;
+        if (isDeleted) await expectLogin(transaction, user, canLogIn);
         if (isDeleted && notifies) await notify(transaction, userId);
         return isDeleted;
       }),

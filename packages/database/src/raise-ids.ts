@@ -16,7 +16,7 @@ export type LastIds = Readonly<Record<(typeof TABLES)[number], number>>;
 export interface RaiseOptions {
   /** Returns the new last ids. A lower one than before is ignored. */
   readonly raise: (lastIds: LastIds) => LastIds;
-  /** Deletes all passkeys: a backup also has those that users have removed since. */
+  /** Deletes all passkeys and identities: a backup also has those that users have removed since. */
   readonly withoutPasskeys: boolean;
 }
 
@@ -34,7 +34,7 @@ export const raisedBy = ({ users, todos }: LastIds, by: number): LastIds => ({
 /** Returns the new last ids. @throws IdsExhausted */
 export async function raiseIds(session: ExclusiveSession, { raise, withoutPasskeys }: RaiseOptions) {
   const { orm, schema, tables } = session;
-  const { users, passkeys, randomTo } = schema;
+  const { users, passkeys, identities, randomTo } = schema;
   const tableOf = (name: keyof LastIds) => {
     const table = tables.find((one) => one.name === name);
     if (!table) throw new Error(`The schema has no table ${name}`);
@@ -59,6 +59,6 @@ export async function raiseIds(session: ExclusiveSession, { raise, withoutPasske
     ...(withoutPasskeys && { passkeyRevision: sql`${users.passkeyRevision} + 1` }),
   };
   await orm.update(users).set(values).execute();
-  if (withoutPasskeys) await orm.delete(passkeys).execute();
+  if (withoutPasskeys) for (const table of [passkeys, identities]) await orm.delete(table).execute();
   return after;
 }

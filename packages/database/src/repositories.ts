@@ -1,5 +1,6 @@
 /** The database interface. Each repository has one implementation for both databases. */
 import { createDigestRepository } from "./digests.ts";
+import { createIdentityRepository } from "./identities.ts";
 import { createOutboxRepository } from "./outbox.ts";
 import { createPasskeyRepository } from "./passkeys.ts";
 import type { RepositoryClient, Tables } from "./repository-client.ts";
@@ -10,6 +11,7 @@ import { createUserRepository } from "./users.ts";
 export const createRepositories = (client: RepositoryClient, tables: Tables) => ({
   users: createUserRepository(client, tables),
   passkeys: createPasskeyRepository(client, tables),
+  identities: createIdentityRepository(client, tables),
   todos: createTodoRepository(client, tables),
   outbox: createOutboxRepository(client, tables),
   digests: createDigestRepository(client, tables),

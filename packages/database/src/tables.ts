@@ -132,7 +132,7 @@ export function createTables(columns: Columns) {
     "outbox",
     {
       id: id(),
-      /** `password`, `email`, `passkey` and `deletion` notify the user of a change. */
+      /** `password`, `email`, `passkey`, `identity`, `takeover` and `deletion` notify the user of a change. */
       kind: text().$type<MailKind>().notNull(),
       /** null: no user had the e-mail of the request. */
       userId: bigint("user_id"),
@@ -152,7 +152,10 @@ export function createTables(columns: Columns) {
       recipient: text(),
       /** Whether the recipient is verified; also set for a mail to the user's e-mail, when the mail counts in a budget. */
       isRecipientVerified: boolean("is_recipient_verified"),
-      /** Only for a change of e-mail: a digest of the user's state at the time of the request. Mails of one request share it. */
+      /**
+       * For a change of e-mail: a digest of the user's state at the time of the request. Mails of one request share it. For a login
+       * code: the value to which the code belongs.
+       */
       state: text(),
     },
     ({ userId, emailDigest, nextAttemptAt, dueAt }) =>

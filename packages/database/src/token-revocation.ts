@@ -38,21 +38,22 @@ export const hasHash = (user: User, { hashedPassword, importedVersion }: HashCon
   hashedPassword === user.hashedPassword ||
   (user.importedHash === null && user.tokenVersion === importedVersion);
 
+/** The same as `hasHash` in SQL. */
+export const hasHashOf = (users: Tables["users"], { hashedPassword, importedVersion }: HashCondition) =>
+  hashedPassword === undefined
+    ? undefined
+    : or(
+        eq(users.hashedPassword, hashedPassword),
+        sql`(${users.importedHash} is null and ${users.tokenVersion} = ${importedVersion ?? null})`,
+      );
+
 /** The SQL condition: the user is active, and the token is not revoked. */
-export const isValidToken = (
-  users: Tables["users"],
-  { version, tokenId, hashedPassword, importedVersion }: ValidToken,
-) =>
+export const isValidToken = (users: Tables["users"], { version, tokenId, ...hash }: ValidToken) =>
   and(
     eq(users.isActive, true),
     or(
       eq(users.tokenVersion, version),
       and(gt(users.tokenVersion, version), sql`${users.passwordChangeTokenId} = ${tokenId}`),
     ),
-    hashedPassword === undefined
-      ? undefined
-      : or(
-          eq(users.hashedPassword, hashedPassword),
-          sql`(${users.importedHash} is null and ${users.tokenVersion} = ${importedVersion ?? null})`,
-        ),
+    hasHashOf(users, hash),
   );

@@ -10,19 +10,19 @@ import {
   gt,
   inArray,
   isNotNull,
-  isNull,
   ne,
   or,
   type SQL,
   type SQLWrapper,
   sql,
 } from "drizzle-orm";
-import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { createEmailChanges } from "./email-changes.ts";
-import { UserAlreadyExists } from "./errors.ts";
-import { createImports } from "./imports.ts";
+import { insertIdentity, type NewIdentity } from "./identities.ts";
+import { createImports, NO_PASSWORD } from "./imports.ts";
+import { createLoginCodes } from "./login-codes.ts";
 import { createNetworks } from "./networks.ts";
 import { createOperatorChanges } from "./operator-changes.ts";
+import { sentByDueAt, UNLIMITED } from "./outbox.ts";
 import {
   type Orm,
   type PageRequest,
@@ -33,24 +33,29 @@ import {
 import { singleRow } from "./row-decoder.ts";
 import type { User } from "./tables.ts";
 import { isValidToken, type ValidToken } from "./token-revocation.ts";
+import { createUserChanges, explainConflict } from "./user-changes.ts";
 
 export interface NewUser extends Pick<User, "email" | "username" | "hashedPassword"> {
+  /** @default null */
+  readonly importedHash?: string | null;
+  /** @default false */
+  readonly emailVerified?: boolean;
+  /** @default no roles */
+  readonly roles?: string[];
   /** A network that is stored together with the user. */
   readonly networkDigest?: string | undefined;
   /** Whether a verification mail is written to the outbox together with the user. @default false */
   readonly verifies?: boolean;
-  /** @default none */
-  readonly roles?: readonly string[] | undefined;
-  /** @default false */
-  readonly emailVerified?: boolean | undefined;
+  /** Whether an invitation, which no budget limits, is written to the outbox together with the user. @default false */
+  readonly invites?: boolean;
 }
 
 export interface UserChange {
   readonly username?: string;
   readonly emailVerified?: boolean;
   /**
-   * A new hash revokes all tokens except `passwordChangeTokenId`. A new hash also deletes the passkeys, the resets in the
-   * outbox, and all networks except `keptNetworkDigest`.
+   * A new hash revokes all tokens except `passwordChangeTokenId`. A new hash also deletes the passkeys, the identities, the
+   * resets in the outbox, and all networks except `keptNetworkDigest`.
    */
   readonly hashedPassword?: string;
   /** The `jti` of a token that a new hash does not revoke. @default null */
@@ -58,7 +63,7 @@ export interface UserChange {
   readonly keptNetworkDigest?: string | undefined;
   /** A network that is stored together with a new hash. */
   readonly networkDigest?: string | undefined;
-  /** Whether a new hash keeps the passkeys: true if the logged-in user changes the password. @default false */
+  /** Whether a new hash keeps the passkeys and identities: true if the logged-in user changes the password. @default false */
   readonly keepsPasskeys?: boolean;
   /** Whether a new hash writes a notification to the outbox. @default false */
   readonly notifies?: boolean;
@@ -68,6 +73,8 @@ export interface UserChange {
 export interface ListRequest extends PageRequest {
   /** Only users with an imported hash. @default false */
   readonly isImported?: boolean;
+  /** Only users without a password. @default false */
+  readonly isWithoutPassword?: boolean;
   /** Only inactive users. @default false */
   readonly isInactive?: boolean;
   /** Only users whose e-mail or username contains this text. The case of ASCII letters is ignored. @default all */
@@ -81,7 +88,9 @@ const escapeLike = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
 /** Ids are positive safe integers and are never reused. */
 export function createUserRepository(client: RepositoryClient, tables: Tables) {
   const { orm, prepare, run, transact } = client;
-  const { users, userNetworks, passkeys, outbox, now } = tables;
+  const { users, userNetworks, outbox, now } = tables;
+  const changes = createUserChanges(tables);
+  const { update, revocation, withoutPasskeys, forgetDevices, expectFreeEmail } = changes;
   const { rememberDeletion, ...imports } = createImports(client, tables);
   const given = placeholders("id", "email", "asciiEmail", "unicodeEmail", "networkDigest");
   const byId = prepare(orm.select().from(users).where(eq(users.id, given.id)));
@@ -97,80 +106,14 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     return (await byEmail({ email, asciiEmail, unicodeEmail, networkDigest }))[0] ?? null;
   };
 
-  /** @throws UserAlreadyExists if a user has the address in another form. The database only compares exactly. */
-  const expectFreeEmail = async (transaction: Orm, email: string, exceptId = 0): Promise<void> => {
-    const others = emailForms(email).filter((form) => form !== email);
-    if (others.length === 0) return;
-    const isOther = and(inArray(users.email, others), ne(users.id, exceptId));
-    const found = await transaction.select({ id: users.id }).from(users).where(isOther);
-    if (found.length > 0) throw new UserAlreadyExists("email");
-  };
-
-  /** Sets the field of the error. The databases report different constraints if both values are taken. */
-  const explainConflict =
-    (findField: () => "email" | "username" | Promise<"email" | "username">) =>
-    async (error: unknown): Promise<never> => {
-      throw error instanceof UserAlreadyExists ? new UserAlreadyExists(await findField()) : error;
-    };
-
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
   const selected = (id: number, condition?: ValidToken) =>
     and(eq(users.id, id), condition && isValidToken(users, condition));
 
-  /**
-   * A change that revokes tokens or deactivates the user also deletes the waiting resets. A new e-mail also deletes the
-   * waiting verifications. A mail with an earlier attempt is not deleted, because the attempt can have succeeded and counts in
-   * the recipient's budget. Such a mail is never sent again.
-   */
-  const update = async (
-    transaction: Orm,
-    values: PgUpdateSetSource<typeof users>,
-    selection: SQL | undefined,
-  ): Promise<User | null> => {
-    const query = transaction.update(users).set({ ...values, updatedAt: now });
-    const [user = null] = await query.where(selection).returning();
-    if (user && (values.tokenVersion !== undefined || values.isActive === false)) {
-      const links = and(
-        eq(outbox.userId, user.id),
-        inArray(outbox.kind, values.email === undefined ? ["reset"] : ["reset", "verification"]),
-        isNotNull(outbox.nextAttemptAt),
-      );
-      await transaction.delete(outbox).where(and(links, isNull(outbox.attemptedAt)));
-      await transaction.update(outbox).set({ nextAttemptAt: null }).where(links);
-    }
-    return user;
-  };
-
-  /** Values that revoke all tokens of a user except `passwordChangeTokenId`. */
-  const revocation = (passwordChangeTokenId: string | null) => ({
-    tokenVersion: sql`${users.tokenVersion} + 1`,
-    passwordChangeTokenId,
-  });
-
-  /** Values that must be set when all passkeys are deleted. */
-  const withoutPasskeys = { passkeyRevision: sql`${users.passkeyRevision} + 1` };
-
-  /** Deletes all networks except `keptNetworkDigest`. Deletes all passkeys unless `keepsPasskeys` is set. */
-  const forgetDevices = async (
-    transaction: Orm,
-    id: number,
-    { keptNetworkDigest = "", keepsPasskeys = false }: UserChange = {},
-  ) => {
-    // Runs after the caller's update of the user. Only a separate statement sees all networks that were stored before that
-    // update locked the user.
-    const removed = and(eq(userNetworks.userId, id), ne(userNetworks.networkDigest, keptNetworkDigest));
-    await transaction.delete(userNetworks).where(removed);
-    if (!keepsPasskeys) await transaction.delete(passkeys).where(eq(passkeys.userId, id));
-  };
-
   const { lock, replaceEmail, ...emailChanges } = createEmailChanges(client, tables, {
-    update,
-    endLogins: () => ({ ...revocation(null), ...withoutPasskeys }),
-    forgetDevices,
+    ...changes,
     rememberDeletion,
-    expectFreeEmail,
-    explainConflict,
   });
 
   /** Stores a new hash and the other values of the change. Returns null if no user meets the condition. */
@@ -197,19 +140,26 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
 
   return {
     findById,
-    /** @throws UserAlreadyExists */
-    create: (user: NewUser) =>
+    /**
+     * Creates the user and, if given, an identity that logs in.
+     * @throws UserAlreadyExists
+     * @throws IdentityAlreadyUsed
+     */
+    create: ({ networkDigest, verifies, invites, ...values }: NewUser, identity?: NewIdentity) =>
       transact(async (transaction) => {
-        const { email, username, hashedPassword, emailVerified, networkDigest } = user;
-        await expectFreeEmail(transaction, email);
-        const values = { email, username, hashedPassword, emailVerified, roles: [...(user.roles ?? [])] };
-        const created: User = singleRow(await transaction.insert(users).values(values).returning());
+        await expectFreeEmail(transaction, values.email);
+        const user: User = singleRow(await transaction.insert(users).values(values).returning());
+        const userId = user.id;
         if (networkDigest !== undefined)
-          await transaction.insert(userNetworks).values({ userId: created.id, networkDigest });
-        if (user.verifies)
-          await transaction.insert(outbox).values({ kind: "verification", userId: created.id });
-        return created;
-      }).catch(explainConflict(async () => ((await findByEmail(user.email)) ? "email" : "username"))),
+          await transaction.insert(userNetworks).values({ userId, networkDigest });
+        if (identity) await insertIdentity(transaction, tables, { ...identity, userId, isUsed: true });
+        if (verifies) await transaction.insert(outbox).values({ kind: "verification", userId });
+        if (invites)
+          await transaction
+            .insert(outbox)
+            .values({ kind: "invitation", userId, emailDigest: UNLIMITED, ...sentByDueAt(tables) });
+        return user;
+      }).catch(explainConflict(async () => ((await findByEmail(values.email)) ? "email" : "username"))),
     /**
      * Finds the user with one of the forms of the address (`emailForms`), in this order. The caller must trim and lowercase the
      * address. `networkSeenAt` in the result is the time when the network was last stored for this user, or null.
@@ -240,9 +190,10 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
     },
     ...emailChanges,
     ...createOperatorChanges(client, tables, {
-      ...{ lock, update, revocation, replaceEmail, replacePassword },
-      ...{ findByEmail, explainConflict },
+      ...changes,
+      ...{ lock, replaceEmail, replacePassword, findByEmail },
     }),
+    ...createLoginCodes(client, tables, changes),
     /**
      * Replaces an imported hash by a new hash of the same password, and changes nothing else. Returns false if the user does
      * not exist or the stored hashes have changed.
@@ -263,7 +214,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
      * not met.
      */
     revokeTokens: (id: number, condition?: ValidToken) =>
-      transact((transaction) => update(transaction, revocation(null), selected(id, condition))),
+      transact((transaction) => update(transaction, revocation(), selected(id, condition))),
     /**
      * Returns false if the user does not exist or the condition is not met.
      * @param condition the owner's token. If it is set, imports skip the e-mail for 90 days
@@ -285,13 +236,15 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
       const query = orm.delete(users).where(inArray(users.id, [...ids]));
       return (await run(query.returning({ id: users.id }))).map(({ id }) => id);
     },
-    list: ({ after, limit, isImported, isInactive, search, domain }: ListRequest) => {
+    list: (request: ListRequest) => {
+      const { after, limit, isImported, isWithoutPassword, isInactive, search, domain } = request;
       /** Ignores the case by the rules of the database. SQLite ignores the case of ASCII letters only. */
       const contains = (column: SQLWrapper, text: string) =>
         sql`lower(${column}) like lower(${`%${escapeLike(text)}%`}) escape '!'`;
       const conditions = and(
         gt(users.id, after),
-        isImported ? isNotNull(users.importedHash) : undefined,
+        isImported ? and(isNotNull(users.importedHash), ne(users.importedHash, NO_PASSWORD)) : undefined,
+        isWithoutPassword ? eq(users.importedHash, NO_PASSWORD) : undefined,
         isInactive ? eq(users.isActive, false) : undefined,
         search === undefined
           ? undefined

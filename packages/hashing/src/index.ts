@@ -14,7 +14,9 @@ export { kernels } from "./kernel/choose-kernel.ts";
 export type { HistogramSnapshot } from "./pool/metrics.ts";
 export {
   bindImportedHash,
+  hasPassword,
   isStoredHash,
+  noPassword,
   randomStoredHash,
   saltOf,
   validImportedHash,

@@ -42,15 +42,36 @@ export function bindImportedHash(imported: string): string {
   return formatStoredHash({ salt, digest: bindingDigest(salt, imported) });
 }
 
-/** Returns the user's `importedHash` if it belongs to the stored hash, otherwise null. */
-export function validImportedHash(user: { hashedPassword: string; importedHash: string | null }) {
-  const parsed = parseStoredHash(user.hashedPassword);
-  if (parsed === null || user.importedHash === null) return null;
-  const isValid = bindingDigest(parsed.salt, user.importedHash).equals(parsed.digest);
-  return isValid ? user.importedHash : null;
+interface StoredPassword {
+  readonly hashedPassword: string;
+  readonly importedHash: string | null;
 }
 
-/** Returns a stored hash that no password matches, for a user without a password. */
+/** Returns the user's `importedHash` if it belongs to the stored hash, otherwise null. */
+export function validImportedHash(user: StoredPassword): string | null {
+  return user.importedHash !== NO_PASSWORD && isBound(user) ? user.importedHash : null;
+}
+
+/** In place of an imported hash: the user has no password. `packages/database` has the same constant. */
+const NO_PASSWORD = "none";
+
+/** Returns the values of a user without a password. */
+export const noPassword = () => ({
+  hashedPassword: bindImportedHash(NO_PASSWORD),
+  importedHash: NO_PASSWORD,
+});
+
+/** Whether a password can match. Earlier releases did not mark users without a password. */
+export const hasPassword = (user: StoredPassword): boolean =>
+  user.importedHash !== NO_PASSWORD || !isBound(user);
+
+function isBound({ hashedPassword, importedHash }: StoredPassword): boolean {
+  const parsed = parseStoredHash(hashedPassword);
+  if (parsed === null || importedHash === null) return false;
+  return bindingDigest(parsed.salt, importedHash).equals(parsed.digest);
+}
+
+/** Returns a stored hash that no password matches. */
 export const randomStoredHash = (): string => bindImportedHash(createSalt());
 
 export const isStoredHash = (text: string): boolean => parseStoredHash(text) !== null;

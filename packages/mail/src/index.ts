@@ -2,4 +2,4 @@
 export * from "./address.ts";
 export { composeMessage, type Message } from "./message.ts";
 export * from "./smtp-transport.ts";
-export { createMails, type ListedPasskey } from "./texts.ts";
+export { createMails, type ListedLogins, type MailContents } from "./texts.ts";

@@ -92,6 +92,29 @@ If it was you, there is nothing to do. If it was not, tell the operator of the
 service at once.
 `,
   },
+  invitation: {
+    subject: "You are invited{at}",
+    text: `An account{at} was created for you.
+
+Open this link within ${MAILS.invitation.lifetime} and choose a password. The link works once:
+
+{link}
+
+If you do not want the account, ignore this mail. Nobody can log in to it.
+`,
+  },
+  "login-code": {
+    subject: "Your code to log in{at}",
+    text: `Somebody, probably you, wants to log in to your account{at} with a code.
+
+Enter this code within ${MAILS["login-code"].lifetime} on the page that asked for it. It works once:
+
+{code}
+
+If you did not request it, ignore this mail. Do not give the code to anybody:
+whoever has it can log in.
+`,
+  },
   deletion: {
     subject: "Your account{at} was deleted",
     text: `Your account{at} was deleted. This cannot be undone.
@@ -109,12 +132,59 @@ at once with "forgot password", which removes all passkeys, and tell the
 operator of the service.
 `,
   },
+  identity: {
+    subject: "The logins of your account{at} were changed",
+    text: `A login with another service was added to your account{at}, or removed
+from it.
+
+If it was you, there is nothing to do. If it was not, request a new password
+at once with "forgot password", which ends all other ways to log in, and tell
+the operator of the service.
+`,
+  },
+  takeover: {
+    subject: "You have taken over your account{at}",
+    text: `You have logged in to the account{at} with this e-mail address and so
+confirmed the address. Somebody else could have registered it before. Therefore,
+its earlier password, logins and passkeys have ended.
+
+To log in with a password, choose a new one with "forgot password".
+
+If it was not you, somebody else reads your mail or uses your account at another
+service: secure it, request a new password at once, and tell the operator of the
+service.
+`,
+  },
 };
 
 /** A passkey of the recipient. `createdAt` is in RFC 3339. */
 export interface ListedPasskey {
   readonly name: string;
   readonly createdAt: string;
+}
+
+/** An identity of the recipient. The operator has chosen the name of the provider. */
+export interface ListedIdentity {
+  readonly provider: string;
+  readonly createdAt: string;
+}
+
+/** What the recipient can log in with. */
+export interface ListedLogins {
+  /** Listed if true. @default false */
+  readonly hasPassword?: boolean;
+  readonly passkeys: readonly ListedPasskey[];
+  readonly identities: readonly ListedIdentity[];
+}
+
+/** What a mail contains in addition to its text. */
+export interface MailContents {
+  /** Part of the link. @default none */
+  readonly token?: string;
+  /** The code of a login. @default none */
+  readonly code?: string;
+  /** Listed at the end of the text. @default none */
+  readonly logins?: ListedLogins;
 }
 
 const NAME_MAX_LENGTH = 32;
@@ -130,31 +200,33 @@ function wordsOf(name: string): string {
   return [...words.replaceAll(/ +/g, " ").trim()].slice(0, NAME_MAX_LENGTH).join("");
 }
 
-const listPasskeys = (passkeys: readonly ListedPasskey[]): string =>
-  passkeys.length === 0
-    ? ""
-    : `
-These passkeys still log in. "Forgot password" removes them:
-
-${passkeys.map(({ name, createdAt }) => `- ${createdAt.slice(0, 10)} "${wordsOf(name)}"\n`).join("")}`;
+function listLogins({ hasPassword = false, passkeys, identities }: ListedLogins): string {
+  const logins = [
+    ...(hasPassword ? ["- the password\n"] : []),
+    ...passkeys.map(({ name, createdAt }) => `- ${createdAt.slice(0, 10)} "${wordsOf(name)}"\n`),
+    ...identities.map(({ provider, createdAt }) => `- ${createdAt.slice(0, 10)} ${provider}\n`),
+  ];
+  if (logins.length === 0) return "";
+  const what = logins.length === passkeys.length ? "These passkeys still" : "These";
+  return `\n${what} log in. "Forgot password" removes them:\n\n${logins.join("")}`;
+}
 
 /**
- * Returns a function that writes a mail. `token` is inserted in the link, if the mail has a link. `passkeys` are listed at the
- * end of the text, also of an operator's.
+ * Returns a function that writes a mail. The logins are listed at the end of the text, also of an operator's.
  */
 export function createMails({ publicUrl, linkTemplates, product, texts }: MailOptions) {
   const at = product.name === null ? "" : ` at ${product.name}`;
   const footer = product.url === null ? "" : `\n${product.url}\n`;
-  return (kind: MailKind, token: string, passkeys: readonly ListedPasskey[] = []): MailText => {
+  return (kind: MailKind, { token = "", code = "", logins }: MailContents = {}): MailText => {
     const { subject, text } = TEXTS[kind];
     const given = texts?.[kind] ?? { subject, text };
-    const end = listPasskeys(passkeys) + (texts?.[kind] ? "" : footer);
+    const end = (logins ? listLogins(logins) : "") + (texts?.[kind] ? "" : footer);
     const template = hasLink(kind) ? linkTemplates[kind] : null;
     const link = (template ?? `${publicUrl}${MAILS[kind].page}#token=${TOKEN_PLACEHOLDER}`).replace(
       TOKEN_PLACEHOLDER,
       token,
     );
-    const values = new Map(Object.entries({ at, link, product: product.name ?? "your account" }));
+    const values = new Map(Object.entries({ at, link, code, product: product.name ?? "your account" }));
     // All placeholders are replaced in one pass, so that values are never searched for placeholders.
     const fill = (text: string) => text.replace(/\{(\w+)\}/g, (found, name) => values.get(name) ?? found);
     return { subject: fill(given.subject), text: fill(given.text) + end };

@@ -2,7 +2,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { listUsers } from "@latchkey/administration";
 import { CliError, EXIT, printable, toJson, unavailable, usageError, write, writeError } from "@latchkey/cli";
-import type { Timestamp } from "@latchkey/database";
+import { hasImportedHash, type Timestamp, type User } from "@latchkey/database";
 import { hashFormat } from "@latchkey/hashing";
 import { Command } from "commander";
 import { IsDateTime } from "typebox/format";
@@ -69,14 +69,19 @@ export const exportCommand = (variables: Variables): Command =>
     .argument("<file>", "a file that does not exist, which only its owner can read; - is standard output")
     .option(...JSON_OPTION)
     .action(async (path: string, { json = false }: Options) => {
-      await withDatabase(variables, async ({ users: list, passkeys }) => {
+      await withDatabase(variables, async ({ users: list, passkeys, identities }) => {
         await using file = path === STREAM ? null : await openFile(path, "wx");
         let users = 0;
         for await (const page of listUsers(list)) {
           // The last id is read after each page, because users can register during the export.
           const lastId = await list.findLastId();
-          const counts = await passkeys.count(page.map(({ id }) => id));
-          const lines = page.map((user) => `${formatLine(user, lastId, counts.get(user.id))}\n`).join("");
+          const ids = page.map(({ id }) => id);
+          const [passkeysOf, identitiesOf] = [await passkeys.count(ids), await identities.count(ids)];
+          const lineOf = (user: User) => {
+            const counts = { passkeys: passkeysOf.get(user.id), identities: identitiesOf.get(user.id) };
+            return `${formatLine(user, lastId, counts)}\n`;
+          };
+          const lines = page.map(lineOf).join("");
           await (file ? file.writeFile(lines) : write(lines));
           users += page.length;
         }
@@ -93,10 +98,10 @@ export const statsCommand = (variables: Variables): Command =>
       await withDatabase(variables, async ({ users: list }) => {
         const [totals, imported] = [{ users: 0, inactive: 0 }, {} as Record<string, number>];
         for await (const page of listUsers(list)) {
-          for (const { isActive, importedHash } of page) {
+          for (const user of page) {
             totals.users += 1;
-            if (!isActive) totals.inactive += 1;
-            if (importedHash !== null) increment(imported, hashFormat(importedHash));
+            if (!user.isActive) totals.inactive += 1;
+            if (hasImportedHash(user)) increment(imported, hashFormat(user.importedHash ?? ""));
           }
         }
         await write(json ? `${toJson({ ...totals, imported })}\n` : formatCounts({ ...totals, ...imported }));

@@ -26,7 +26,9 @@ export function mailCommand(variables: Variables): Command {
         throw new CliError(`${server ? "MAIL_FROM" : "MAIL_URL"}: is not set`, EXIT.config);
       const publicUrl = values.PUBLIC_URL ?? "http://127.0.0.1:3000";
       const writeMail = createMails({ ...mailOptions(values), publicUrl });
-      const mail = kind ? writeMail(kind, "test") : { subject: "Test", text: "This mail server works.\n" };
+      const mail = kind
+        ? writeMail(kind, { token: "test", code: "12345678" })
+        : { subject: "Test", text: "This mail server works.\n" };
       const transport = await openSmtpTransport(server, from);
       await transport.send({ from, to, ...mail });
       await write(`${json ? toJson({ sent: to }) : `The mail server accepted a mail to ${to}.`}\n`);

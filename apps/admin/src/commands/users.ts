@@ -7,6 +7,7 @@ import {
   EMAIL_MAX_LENGTH,
   FAMILIAR_NETWORK_DAYS,
   ID_MAX,
+  toIdentity,
   toPasskey,
   USERNAME_MAX_LENGTH,
 } from "@latchkey/contracts";
@@ -39,6 +40,7 @@ type ListOptions = Format & {
   limit?: string;
   after: string;
   imported?: boolean;
+  withoutPassword?: boolean;
   inactive?: boolean;
   search?: string;
 };
@@ -59,6 +61,18 @@ interface ChangeOutput {
 }
 
 const always = (change: Change) => () => ({ change });
+
+/** Identities as objects for JSON, otherwise only their providers and dates. */
+async function describeIdentities({ identities }: Database, { id }: User, { json = false }: Format) {
+  const found = await identities.list(id);
+  return json
+    ? found.map((identity) => ({
+        ...toIdentity(identity),
+        issuer: identity.issuer,
+        subject: identity.subject,
+      }))
+    : found.map(({ provider, createdAt }) => `${provider} (${createdAt.slice(0, 10)})`);
+}
 
 /** Passkeys as objects for JSON, otherwise only their names and dates. */
 async function describePasskeys({ passkeys }: Database, { id }: User, { json = false }: Format) {
@@ -87,6 +101,12 @@ export function usersCommand(variables: Variables): Command {
   };
 
   const readSendsMail = () => sendsMail(readVariables(["MAIL_URL", "NODE_ENV"], variables));
+
+  /** @throws {CliError} with exit code 78 */
+  const expectMail = () => {
+    if (!readSendsMail())
+      throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
+  };
 
   /**
    * Adds the arguments and the action to a command that changes a user. The action logs and prints the changed user.
@@ -148,12 +168,40 @@ export function usersCommand(variables: Variables): Command {
       });
     });
 
+  const invite = withExamples(
+    new Command("invite"),
+    [
+      "bun run admin users invite ada@example.com",
+      "bun run admin users invite ada@example.com --username ada --role admin --role billing:read",
+    ],
+    "The link is valid for seven days. The running service sends the mail within\nseconds. An existing user without a password only gets another mail.",
+  )
+    .description("create a user without a password, and mail a link to choose one")
+    .argument("<email>", `e-mail address for logins, at most ${EMAIL_MAX_LENGTH} characters`)
+    .option("-u, --username <name>", "username (default: generated from the e-mail)")
+    .option("-r, --role <role...>", "role of a new user; can be repeated")
+    .option(...REASON_OPTION)
+    .option(...JSON_OPTION)
+    .action(
+      async (emailText: string, options: ChangeFormat & { username?: string; role?: readonly string[] }) => {
+        const reason = parseReason(options.reason);
+        const email = parseNewEmail(emailText);
+        const username = options.username === undefined ? undefined : parseUsername(options.username);
+        const roles = parseRoles(options.role ?? []);
+        expectMail();
+        await withDatabase(variables, async (database) => {
+          const { invite } = openAdministration(database, true);
+          await printUser(await invite({ email, username, roles }, { actor, reason }), options);
+        });
+      },
+    );
+
   const show = withExamples(new Command("show"), [
     "bun run admin users show ada@example.com",
     "bun run admin users show 42 --json",
   ])
     .description(
-      "show one user, with the passkeys, the number of networks from which logins are never throttled, and the email_digest of the service's log",
+      "show one user, with the passkeys, the identities of other services, the number of networks from which logins are never throttled, and the email_digest of the service's log",
     )
     .argument(...USER)
     .option(...JSON_OPTION)
@@ -166,8 +214,9 @@ export function usersCommand(variables: Variables): Command {
         const times = await users.findNetworkTimes(user.id);
         const familiar_networks = times.filter((time) => Date.parse(time) > since).length;
         const passkeys = await describePasskeys(database, user, format);
+        const identities = await describeIdentities(database, user, format);
         const email_digest = (await digests.openEmailDigest())(user.email);
-        await printUser(user, format, { passkeys, email_digest, familiar_networks });
+        await printUser(user, format, { passkeys, identities, email_digest, familiar_networks });
       });
     });
 
@@ -175,6 +224,7 @@ export function usersCommand(variables: Variables): Command {
     "bun run admin users list",
     "bun run admin users list --limit 50 --after 1200",
     "bun run admin users list --inactive --search @example.com",
+    "bun run admin users list --without-password",
     "bun run --silent admin users list --json | jq -r '.[].email'",
   ])
     .description("list users in ascending order of ids")
@@ -182,9 +232,10 @@ export function usersCommand(variables: Variables): Command {
     .option("--after <id>", "list users with larger ids", "0")
     .option("--search <text>", "only users whose e-mail or username contains this text")
     .option("--inactive", "only inactive users")
+    .option("--without-password", "only users without a password")
     .option("--imported", "only users whose imported hash has not been replaced yet")
     .option(...JSON_OPTION)
-    .action(async ({ limit, after, search, imported, inactive, ...format }: ListOptions) => {
+    .action(async ({ limit, after, search, imported, inactive, withoutPassword, ...format }: ListOptions) => {
       const whole = (name: string, text: string, min: number) =>
         parseWholeNumber({ name, text }, { min, max: ID_MAX });
       const page = {
@@ -192,6 +243,7 @@ export function usersCommand(variables: Variables): Command {
         after: whole("--after", after, 0),
         search,
         isImported: imported ?? false,
+        isWithoutPassword: withoutPassword ?? false,
         isInactive: inactive ?? false,
       };
       await withDatabase(variables, ({ users }) => printUsers(listUsers(users, page), format));
@@ -230,7 +282,7 @@ export function usersCommand(variables: Variables): Command {
     withExamples(
       new Command("set-email").description("give a user who lost the mailbox another e-mail address"),
       ["bun run admin users set-email ada@example.com ada@example.org"],
-      "The id stays the same. The password, all tokens, passkeys and links of the user\nend, and all networks become unfamiliar. The service mails a reset link to the\nnew address, which is unverified until the reset, and notifies the old one. An\ninactive user gets no link.",
+      "The id stays the same. The password, all tokens, passkeys, identities and links of the\nuser end, and all networks become unfamiliar. The service mails a reset link to the\nnew address, which is unverified until the reset, and notifies the old one. An\ninactive user gets no link.",
     ),
     ([text = ""]) => {
       const email = parseNewEmail(text);
@@ -250,8 +302,7 @@ export function usersCommand(variables: Variables): Command {
       "The running service sends the mail within seconds. The budget of the recipient\ndoes not limit it.",
     ),
     () => {
-      if (!readSendsMail())
-        throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
+      expectMail();
       return { change: ({ sendReset }, { id }, operator) => sendReset(id, operator) };
     },
   );
@@ -298,6 +349,18 @@ export function usersCommand(variables: Variables): Command {
     }),
   );
 
+  const removeIdentities = changing(
+    withExamples(
+      new Command("remove-identities").description("remove all logins of a user with other services"),
+      ["bun run admin users remove-identities ada@example.com"],
+      "Tokens of earlier logins remain valid; to end them, revoke them, too. The\nservice notifies the user.",
+    ),
+    () => ({
+      change: ({ removeIdentities }, { id }, operator) => removeIdentities(id, operator),
+      sendsMail: readSendsMail(),
+    }),
+  );
+
   return withExamples(
     new Command("users").description("create, show, change and delete users"),
     [
@@ -308,6 +371,7 @@ export function usersCommand(variables: Variables): Command {
     "E-mail addresses are trimmed and lowercased, as in the service. Password hashes\nare never printed.",
   )
     .addCommand(create)
+    .addCommand(invite)
     .addCommand(show)
     .addCommand(list)
     .addCommand(active("activate", "restore a user's access"))
@@ -317,6 +381,7 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(sendReset)
     .addCommand(revokeTokens)
     .addCommand(removePasskeys)
+    .addCommand(removeIdentities)
     .addCommand(setRoles)
     .addCommand(deleteCommand(variables))
     .addCommand(importCommand(variables))

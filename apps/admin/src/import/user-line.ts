@@ -36,6 +36,8 @@ const LINE = Compile(
       roles: Type.Optional(Type.Array(Type.String())),
       /** The number of passkeys. Passkeys cannot be exported. */
       passkeys: Type.Optional(Type.Integer()),
+      /** The number of identities. Identities cannot be exported. */
+      identities: Type.Optional(Type.Integer()),
       null_reason: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{1,31}$" })),
     },
     { additionalProperties: false },
@@ -88,7 +90,7 @@ function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string
 
 function parseHash(hash: string | null, nullReason?: string) {
   const none = nullReason === undefined ? "none" : `none (${nullReason})`;
-  if (hash === null) return { hashedPassword: hashing.randomStoredHash(), importedHash: null, format: none };
+  if (hash === null) return { ...hashing.noPassword(), format: none };
   if (hashing.isStoredHash(hash)) return { hashedPassword: hash, importedHash: null, format: "latchkey" };
   hashing.parseImportedHash(hash);
   const format = hashing.hashFormat(hash);
@@ -121,11 +123,15 @@ export function differences(existing: User, line: LineUser): string[] {
 }
 
 /** Formats the line of an export. An import of the line creates the same user with another id. */
-export function formatLine(user: User, last_id: number, passkeys: number | undefined): string {
+export function formatLine(
+  user: User,
+  last_id: number,
+  counts: { readonly passkeys: number | undefined; readonly identities: number | undefined },
+): string {
   const { id, email, username, hashedPassword, createdAt: created_at } = user;
-  const own = hashing.isStoredHash(hashedPassword) ? hashedPassword : null;
+  const own = hashing.isStoredHash(hashedPassword) && hashing.hasPassword(user) ? hashedPassword : null;
   const login = { email, username, password_hash: hashing.validImportedHash(user) ?? own };
   const roles = user.roles.length > 0 && { roles: user.roles };
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
-  return JSON.stringify({ id, last_id, ...login, ...flags, created_at, ...roles, passkeys });
+  return JSON.stringify({ id, last_id, ...login, ...flags, created_at, ...roles, ...counts });
 }

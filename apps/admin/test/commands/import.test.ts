@@ -210,7 +210,7 @@ test.each(["libsql", "postgres"])(
     expect(await tool("users", "export", path)).toMatchObject({ code: 0 });
     const token = { version: 0, tokenId: null };
     const [ada, bob] = [await users.findById(1), await users.findById(2)];
-    const credentials = { hashedPassword: ownHash("1"), notifies: false };
+    const credentials = { hashedPassword: ownHash("1"), importedHash: null, notifies: false };
     await users.setEmail({ id: ada?.id ?? 0 }, "new@example.com", credentials);
     await users.delete(bob?.id ?? 0, token);
     await users.update(3, { hashedPassword: ownHash("2") });

@@ -22,7 +22,7 @@ test("create prints the user as the API does, and the user can log in", async ()
   expect(await shared.canLogIn(PASSWORD)).toBe(true);
   const email_digest = (await shared.database.digests.openEmailDigest())(EMAIL);
   expect(email_digest).toMatch(/^[0-9a-f]{32}$/);
-  const shown = { ...ada, familiar_networks: 0, passkeys: [], email_digest };
+  const shown = { ...ada, familiar_networks: 0, passkeys: [], identities: [], email_digest };
   expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(shown);
   expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(shown);
   expect(await shared.json<User[]>(["users", "list"])).toEqual([ada]);
@@ -94,7 +94,7 @@ test("set-email ends all credentials, mails a reset to the new address, and lead
     { id, email: "new@example.org", email_verified: false },
   ]);
   expect(JSON.parse(stderr)).toMatchObject({ event: "email.changed", user_id: id });
-  expect(await users.findById(id)).toMatchObject({ tokenVersion: 1, importedHash: null, linkRevision: 1 });
+  expect(await users.findById(id)).toMatchObject({ tokenVersion: 1, importedHash: "none", linkRevision: 1 });
   expect(await passkeys.list(id)).toEqual([]);
   const mails = await querySqlite(
     shared.env.DATABASE_URL,

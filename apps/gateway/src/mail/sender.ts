@@ -3,9 +3,24 @@
  * sent again if the process ends after the mail server has accepted the mail but before the outbox is updated.
  */
 import { setTimeout } from "node:timers/promises";
-import { hasLink, isNonexistent, MAILS, type MailKind, type MailText } from "@latchkey/contracts";
+import {
+  hasLink,
+  isNonexistent,
+  isNotification,
+  MAILS,
+  type MailKind,
+  type MailText,
+} from "@latchkey/contracts";
 import { type Mail, type OutboxRepository, type Recipient, withTimeout } from "@latchkey/database";
-import { type ListedPasskey, MailNotSent, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
+import { hasPassword } from "@latchkey/hashing";
+import {
+  type ListedLogins,
+  type MailContents,
+  MailNotSent,
+  mailboxOf,
+  type Transport,
+  toMailError,
+} from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
@@ -13,13 +28,13 @@ import type { TokenKeys } from "../tokens/token-keys.ts";
 /** `suppressed`: a budget is exceeded. `failed`: the server rejected the mail, or the mail has expired. */
 export type MailOutcome = "sent" | "failed" | "suppressed";
 
-interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens"> {
+interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens" | "loginCodes"> {
   readonly outbox: OutboxRepository;
   readonly transport: Transport;
   readonly from: string;
-  readonly writeMail: (kind: MailKind, token: string, passkeys?: readonly ListedPasskey[]) => MailText;
-  /** Returns the passkeys of a user, for the mail about a changed password. */
-  readonly listPasskeys: (userId: number) => Promise<readonly ListedPasskey[]>;
+  readonly writeMail: (kind: MailKind, contents: MailContents) => MailText;
+  /** Returns the passkeys and identities of a user, for the mails about a changed password and about changed identities. */
+  readonly listLogins: (userId: number) => Promise<ListedLogins>;
   readonly logger: Pick<Logger, "warn" | "info">;
   readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
 }
@@ -43,24 +58,42 @@ const FIRST_PAUSE_SECONDS = 5;
 const MAX_PAUSE_SECONDS = 5 * 60;
 
 export function startMailSender(options: MailSenderOptions) {
-  const { outbox, transport, from, writeMail, listPasskeys, digests, oneTimeTokens, logger, observe } =
-    options;
+  const { outbox, transport, from, writeMail, listLogins, digests, logger, observe } = options;
+  const { oneTimeTokens, loginCodes } = options;
   const stopping = new AbortController();
   let isDatabaseFailing = false;
 
   const isWanted = ({ kind, user, isTaken, state }: Mail): boolean => {
     // A notification with a stored recipient is sent even if the user was deleted.
-    if (!user) return !hasLink(kind);
+    if (!user) return isNotification(kind);
     const isChange = kind === "email-change-approval" || kind === "email-change";
     if (isChange && (isTaken || !oneTimeTokens.hasState(state, kind, user))) return false;
     return MAILS[kind].isWanted(user);
   };
 
+  const contentsOf = async (
+    { kind, user, state }: Mail,
+    recipient: Recipient,
+    expiresAt: number,
+  ): Promise<MailContents> => {
+    if (!user) return {};
+    if (kind === "login-code") return { code: loginCodes.codeOf(state ?? "", user) };
+    if (hasLink(kind)) {
+      const purpose = kind === "invitation" ? "reset" : kind;
+      return { token: oneTimeTokens.sign(purpose, expiresAt, user) };
+    }
+    // A stored recipient can be a former e-mail of the user, whose logins do not concern it.
+    const isListed = (kind === "password" || kind === "identity") && user.email === recipient.email;
+    if (!isListed) return {};
+    const logins = await listLogins(user.id);
+    return { logins: { ...logins, hasPassword: kind === "identity" && hasPassword(user) } };
+  };
+
   const process = async (mail: Mail): Promise<void> => {
-    const { id, kind, user, recipient } = mail;
+    const { id, kind, recipient } = mail;
     if (!recipient || isNonexistent(recipient.email) || !isWanted(mail)) return outbox.discard(mail);
     if (!mail.isWithinBudget) {
-      if (!hasLink(kind))
+      if (isNotification(kind))
         logger.info({ event: "mail.suppressed", kind, user_id: mail.userId }, "mail.suppressed");
       observe?.("suppressed", kind);
       return outbox.discard(mail);
@@ -68,11 +101,8 @@ export function startMailSender(options: MailSenderOptions) {
     const expiresAt = Date.parse(mail.createdAt) + MAILS[kind].lifetimeMs;
     try {
       if (expiresAt <= Date.now()) throw new MailNotSent("expired", true);
-      const token = hasLink(kind) && user ? oneTimeTokens.sign(kind, expiresAt, user) : "";
-      // A stored recipient can be a former e-mail of the user, whose passkeys do not concern it.
-      const passkeys =
-        kind === "password" && user?.email === recipient.email ? await listPasskeys(user.id) : [];
-      await transport.send({ from, to: recipient.email, ...writeMail(kind, token, passkeys) });
+      const contents = await contentsOf(mail, recipient, expiresAt);
+      await transport.send({ from, to: recipient.email, ...writeMail(kind, contents) });
       observe?.("sent", kind);
     } catch (error) {
       const { reason, isPermanent } = toMailError(error);

@@ -37,6 +37,17 @@ export const WRONG_PASSWORDS = {
   rejection: "10 wrong current passwords per 1 day",
 } as const;
 
+/** Attempts with codes of mails. The limits apply also if rate limits are disabled: a code has only eight digits. */
+export const CODE_ATTEMPTS = {
+  /** Per state, that is per mail. */
+  perState: { name: "login-code-state", capacity: 5, windowMs: 10 * MINUTE_MS },
+  /** Per e-mail, registered or not, from networks that are not familiar. */
+  perHour: { name: "login-code-hour", capacity: 10, windowMs: HOUR_MS },
+  perDay: { name: "login-code-day", capacity: 20, windowMs: DAY_MS },
+  /** Per e-mail, from familiar networks. A stranger cannot use up these attempts of the owner. */
+  perDayFamiliar: { name: "login-code-familiar", capacity: 30, windowMs: DAY_MS },
+} as const;
+
 const REFILLED = { capacity: 3, refillMs: 2 * HOUR_MS };
 
 /**
@@ -49,11 +60,18 @@ export const MAIL_BUDGETS = {
   verifications: { kinds: ["verification"], ...REFILLED },
   emailApprovals: { kinds: ["email-change-approval"], ...REFILLED },
   emailChanges: { kinds: ["email-change"], ...REFILLED },
+  invitations: { kinds: ["invitation"], ...REFILLED },
+  loginCodes: { kinds: ["login-code"], capacity: 5, refillMs: 10 * MINUTE_MS },
+  loginCodesPerDay: { kinds: ["login-code"], capacity: 20, refillMs: DAY_MS },
+  /** Anybody can register with the address. */
+  unverifiedLoginCodes: { recipients: "unverified", kinds: ["login-code"], capacity: 3, refillMs: DAY_MS },
   passwords: { recipients: "verified", kinds: ["password"], capacity: 5, refillMs: DAY_MS },
   passkeys: { recipients: "verified", kinds: ["passkey"], capacity: 10, refillMs: DAY_MS },
+  identities: { recipients: "verified", kinds: ["identity"], capacity: 10, refillMs: DAY_MS },
+  takeovers: { recipients: "verified", kinds: ["takeover"], capacity: 10, refillMs: DAY_MS },
   notifications: {
     recipients: "unverified",
-    kinds: ["password", "email", "passkey", "deletion"],
+    kinds: ["password", "email", "passkey", "identity", "takeover", "deletion"],
     capacity: 5,
     refillMs: DAY_MS,
   },

@@ -9,7 +9,8 @@ import { saltOf } from "@latchkey/hashing";
 import type { KeyMaterial } from "./derived-mac.ts";
 import { createStatements, type Mac } from "./signed-statements.ts";
 
-export type Purpose = LinkKind;
+/** An invitation links to a reset of its own text. */
+export type Purpose = Exclude<LinkKind, "invitation">;
 /** The members of a user on which tokens depend. */
 export type TokenUser = Pick<
   User,

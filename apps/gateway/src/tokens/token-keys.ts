@@ -5,6 +5,8 @@ import { type PublicKeySet, toAsciiEmail } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
 import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
+import { createLoginCodes } from "./login-codes.ts";
+import { createOidcStates } from "./oidc-states.ts";
 import { createOneTimeTokens } from "./one-time-tokens.ts";
 import { createPasskeyStatements } from "./passkey-statements.ts";
 
@@ -44,6 +46,8 @@ export async function importTokenKeys(options: TokenKeysOptions) {
     digests: createDigests(material),
     oneTimeTokens: createOneTimeTokens([material, ...previousSecrets]),
     passkeyStatements: createPasskeyStatements([material, ...previousSecrets]),
+    loginCodes: createLoginCodes([material, ...previousSecrets]),
+    oidcStates: createOidcStates([material, ...previousSecrets]),
   });
 
   if (privateKey !== null && ownPublicKey) {

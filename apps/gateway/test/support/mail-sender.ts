@@ -23,7 +23,10 @@ export async function startSender(service: Service, transport: Transport | Promi
     outbox: service.database.outbox,
     transport: await transport,
     from: SENDER,
-    listPasskeys: service.database.passkeys.list,
+    listLogins: async (userId) => ({
+      passkeys: await service.database.passkeys.list(userId),
+      identities: await service.database.identities.list(userId),
+    }),
     writeMail: createMails({ ...mail, publicUrl: mail.publicUrl ?? service.url }),
     logger: { info: write, warn: write },
     observe: (outcome: MailOutcome, kind: MailKind) => outcomes.push(`${outcome} ${kind}`),

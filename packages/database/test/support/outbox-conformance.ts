@@ -321,7 +321,7 @@ export function outboxConformance(test: Test): void {
     await users.create(bob);
     await requestChange(testDatabase, user, "thief@example.org");
     await outbox.request("reset", ada.email);
-    const random = { hashedPassword: "random$digest", notifies: true };
+    const random = { hashedPassword: "random$digest", importedHash: null, notifies: true };
     expect(await errorOf(users.setEmail(user, bob.email, random))).toBeInstanceOf(UserAlreadyExists);
     const [approved, before] = [await readUser(testDatabase, id), await waiting(testDatabase)];
     expect(before).toEqual([`email-change-approval ${id}`, `reset ${id}`]);

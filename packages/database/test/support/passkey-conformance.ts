@@ -6,7 +6,11 @@ const NOW = 1_800_000_000_000;
 /** What a new user allows. */
 const NEW = { version: 0, tokenId: null, tokenVersion: 0, revision: 0 };
 
-const [SILENT, LOUD] = [{ notifies: false }, { notifies: true }];
+const CAN_LOG_IN = { canLogIn: () => true };
+const [SILENT, LOUD] = [
+  { ...CAN_LOG_IN, notifies: false },
+  { ...CAN_LOG_IN, notifies: true },
+];
 
 /** Those of earlier releases have a time at which they claim them. */
 const mailsOf = ({ query }: TestDatabase) => query("select kind, next_attempt_at from outbox");
@@ -170,7 +174,7 @@ export function passkeyConformance(test: Test): void {
     expect(await passkeys.list(first.id)).toEqual([]);
     expect(reset?.passkeyRevision).toBe(2);
     expect(await passkeys.list(second.id)).toHaveLength(1);
-    const credentials = { hashedPassword, notifies: false };
+    const credentials = { hashedPassword, importedHash: null, notifies: false };
     const renamed = await users.setEmail(second, "new@example.org", credentials);
     expect(await passkeys.list(second.id)).toEqual([]);
     expect(renamed?.passkeyRevision).toBe(2);

@@ -1,6 +1,7 @@
 /** The behaviour that all databases have in common. Each database's own test runs this suite and tests its peculiarities. */
 import { describe, expect } from "bun:test";
 import { DatabaseUnavailable, UserAlreadyExists } from "../../src/index.ts";
+import { identityConformance } from "./identity-conformance.ts";
 import { importConformance } from "./import-conformance.ts";
 import { networkConformance } from "./network-conformance.ts";
 import { outboxConformance } from "./outbox-conformance.ts";
@@ -17,6 +18,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
   describe(`networks on ${name}`, () => networkConformance(test));
   describe(`the outbox on ${name}`, () => outboxConformance(test));
   describe(`passkeys on ${name}`, () => passkeyConformance(test));
+  describe(`identities on ${name}`, () => identityConformance(test));
   describe(`imported users on ${name}`, () => importConformance(test));
 
   describe(`digests on ${name}`, () => {

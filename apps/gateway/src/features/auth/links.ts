@@ -2,13 +2,14 @@
  * Password resets, e-mail verifications and e-mail changes. A request for a mail only writes to the outbox, with the same
  * statement for every e-mail address. `mail/sender.ts` later checks whether a user has the address.
  */
-import type { EmailChangeRequest, LinkKind } from "@latchkey/contracts";
+import type { EmailChangeRequest } from "@latchkey/contracts";
 import type { Database, User, ValidToken } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { AuthRequest } from "../../observability/audit.ts";
 import { EMAIL_CHANGE_REQUESTS } from "../../rate-limit/limits.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
+import type { Purpose } from "../../tokens/one-time-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import { hashOf } from "./verify-password.ts";
 
@@ -26,7 +27,7 @@ export function createLinkOperations(options: LinkOptions) {
   const { verifyCurrentPassword, explainRejection, networkDigestOf } = options;
 
   /** Returns the active user whom the token identifies, and the condition for the change. @throws ONE_TIME_TOKEN_INVALID */
-  const redeem = async (token: string, purpose: Exclude<LinkKind, "verification">) => {
+  const redeem = async (token: string, purpose: Exclude<Purpose, "verification">) => {
     const verified = oneTimeTokens.verify(token, purpose);
     const user = verified && (await users.findById(verified.userId));
     if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");

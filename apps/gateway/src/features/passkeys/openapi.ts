@@ -38,7 +38,7 @@ export const operations = defineOperations("Auth", {
     description: "Tokens of earlier logins with it remain valid.",
     params: contracts.PasskeyPath,
     success: { status: 204, description: "The passkey is removed." },
-    errors: ["PASSKEY_NOT_FOUND"],
+    errors: ["PASSKEY_NOT_FOUND", "LAST_LOGIN"],
     isProtected: true,
   },
   passkeyLoginOptions: {

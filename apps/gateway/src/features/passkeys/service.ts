@@ -6,6 +6,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
 import {
   type Database,
+  type LoginRule,
   MAX_USED_STATEMENTS,
   type Passkey,
   type User,
@@ -27,6 +28,8 @@ type Configured = NonNullable<Config["passkeys"]> &
 interface PasskeyServiceOptions extends Configured {
   /** If true, new passkeys require a verified e-mail, and users are notified of changes to their passkeys. */
   readonly sendsMail: boolean;
+  /** What must remain when a passkey is removed. */
+  readonly canLogIn: LoginRule;
   /** Returns the user, read again after the verification. @throws CURRENT_PASSWORD_INCORRECT or TOO_MANY_REQUESTS */
   readonly verifyCurrentPassword: (of: Principal, password: string, request: AuthRequest) => Promise<User>;
   /** Throws the reason if the principal's token is no longer valid. */
@@ -53,7 +56,7 @@ const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) 
 };
 
 export function createPasskeyService(options: PasskeyServiceOptions) {
-  const { rpId, rpName, passkeys, passkeyStatements, sendsMail } = options;
+  const { rpId, rpName, passkeys, passkeyStatements, sendsMail, canLogIn } = options;
   const { verifyCurrentPassword, findUser, completeLogin } = options;
   const { verifyCreation, verifyLogin } = createWebauthn(options);
   const timeout = STATEMENT_LIFETIME_MS;
@@ -106,9 +109,9 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
 
     list: ({ user }: Principal): Promise<Passkey[]> => passkeys.list(user.id),
 
-    /** @throws PASSKEY_NOT_FOUND, also for the passkey of another user */
+    /** @throws PASSKEY_NOT_FOUND, or LastLogin; the former also for the passkey of another user */
     async remove({ user, token }: Principal, id: string, { audit }: AuthRequest): Promise<void> {
-      if (!(await passkeys.delete(id, user.id, token, { notifies: sendsMail }))) {
+      if (!(await passkeys.delete(id, user.id, token, { notifies: sendsMail, canLogIn }))) {
         await findUser(user.id, token);
         throw new ServiceError("PASSKEY_NOT_FOUND");
       }

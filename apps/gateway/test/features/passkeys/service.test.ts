@@ -177,7 +177,11 @@ test.each<[name: string, change: Change, rejection: object]>([
     async (users) => {
       const user = await users.findById(1);
       if (!user) throw new Error("No user");
-      await users.setEmail(user, "new@example.org", { hashedPassword: "random$digest", notifies: false });
+      await users.setEmail(user, "new@example.org", {
+        hashedPassword: "random$digest",
+        importedHash: null,
+        notifies: false,
+      });
       await users.create({ email: user.email, username: "other", hashedPassword: "other$digest" });
     },
     REJECTED,

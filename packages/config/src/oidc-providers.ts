@@ -1,0 +1,104 @@
+/**
+ * Parses the OpenID Connect providers and the pages to which they redirect. Messages contain no values, because one of them is a
+ * secret.
+ */
+import { leavesMachine } from "./network.ts";
+import { invalid, type Kind } from "./variable-kinds.ts";
+
+export interface OidcProvider {
+  /** Part of the paths of the API. */
+  readonly name: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string;
+  /** Whether the provider can log in to the existing user of a verified e-mail. Such a provider can open every account. */
+  readonly link: boolean;
+}
+
+const NAME = /^[a-z0-9-]{1,32}$/;
+/** OpenID Connect Core §2: a URL without query and fragment. */
+const isIssuer = (text: string): boolean =>
+  URL.canParse(text) && !/[?#\s]/.test(text) && (/^https:/.test(text) || isLocalHttp(text));
+const isLocalHttp = (text: string): boolean => /^http:/.test(text) && !leavesMachine(text);
+/** RFC 6749 §3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
+
+const MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  name: (value) => typeof value === "string" && NAME.test(value),
+  issuer: (value) => typeof value === "string" && isIssuer(value),
+  client_id: (value) => typeof value === "string" && value !== "",
+  client_secret: (value) => typeof value === "string" && value !== "",
+  scope: (value) =>
+    value === undefined ||
+    (typeof value === "string" && SCOPE.test(value) && value.split(" ").includes("openid")),
+  link: (value) => value === undefined || typeof value === "boolean",
+};
+
+interface ParsedProvider {
+  readonly name: string;
+  readonly issuer: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly scope?: string;
+  readonly link?: boolean;
+}
+
+/** Returns the name of a member that is missing, unknown or not valid; null if the provider is valid. */
+function invalidMember(provider: object): string | null {
+  const given = new Map<string, unknown>(Object.entries(provider));
+  const unknown = [...given.keys()].find((name) => !Object.hasOwn(MEMBERS, name));
+  if (unknown !== undefined) return "name of a member is not known, or whose value";
+  return Object.keys(MEMBERS).find((name) => !MEMBERS[name]?.(given.get(name))) ?? null;
+}
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+/** The cast is safe because `MEMBERS` has checked every member. */
+const toParsed = (provider: object): ParsedProvider => provider as ParsedProvider;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return invalid("is not valid JSON");
+  }
+}
+
+export const oidcProviders: Kind<readonly OidcProvider[]> = {
+  accepted:
+    'a JSON array such as [{"name": "google", "issuer": "https://accounts.google.com", "client_id": "…", "client_secret": "…"}], each with an optional "scope" that contains openid, and an optional "link": true',
+  parse: (text) => {
+    const list = parseJson(text);
+    if (!Array.isArray(list) || list.length === 0) return invalid("is not a JSON array of providers");
+    const providers = list.map((provider: unknown, index): OidcProvider => {
+      if (!isObject(provider)) return invalid(`has an entry ${index + 1} that is not an object`);
+      const member = invalidMember(provider);
+      if (member !== null)
+        return invalid(`has an entry ${index + 1} whose ${member} is missing or not valid`);
+      const { name, issuer, client_id, client_secret, scope, link } = toParsed(provider);
+      return {
+        ...{ name, issuer, clientId: client_id, clientSecret: client_secret },
+        ...{ scope: scope ?? "openid email profile", link: link ?? false },
+      };
+    });
+    const names = new Set(providers.map(({ name }) => name));
+    return names.size === providers.length ? providers : invalid("has two entries with the same name");
+  },
+};
+
+/** Private-use schemes of native applications contain a dot (RFC 8252 §7.1). */
+const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:/;
+const isRedirectUri = (text: string): boolean =>
+  URL.canParse(text) &&
+  !/[#\s\\]/.test(text) &&
+  (/^https:\/\//.test(text) || isLocalHttp(text) || PRIVATE_SCHEME.test(text));
+
+export const redirectUris: Kind<readonly string[]> = {
+  accepted:
+    "pages such as https://app.example.com/callback or http://localhost:3000/callback, separated by commas",
+  parse: (text) => {
+    const entries = text.split(",").flatMap((entry) => entry.trim() || []);
+    if (entries.length === 0) invalid();
+    return entries.every(isRedirectUri) ? entries : invalid("contains an invalid page");
+  },
+};
