@@ -12,9 +12,8 @@ import { EVERY_FEATURE, startService } from "../support/service.ts";
 
 const ISSUER = "https://accounts.example.com";
 const AUDIENCE = "https://api.example.com";
-/** Debian's packages: python3-{fastapi,jwt,cryptography,uvicorn}, golang-go with golang-gopkg-square-go-jose.v2-dev. */
+/** Debian's packages: python3-{fastapi,jwt,cryptography,uvicorn}, golang-go. */
 const PYTHON = "/usr/bin/python3";
-const GO_PATH = "/usr/share/gocode";
 
 const page = await Bun.file(join(ROOT, "docs/resource-servers.md")).text();
 const blocks = new Map(
@@ -52,10 +51,9 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   Go: {
     language: "go",
     file: "main.go",
-    isInstalled: Bun.which("go") !== null && existsSync(`${GO_PATH}/src/gopkg.in/square/go-jose.v2/jwk.go`),
+    isInstalled: Bun.which("go") !== null,
     prepare(folder) {
-      // Without modules, Go uses the installed sources and downloads nothing.
-      const env = { ...process.env, GO111MODULE: "off", GOPATH: GO_PATH, GOCACHE: join(folder, "cache") };
+      const env = { ...process.env, GO111MODULE: "off", GOCACHE: join(folder, "cache") };
       const { stderr } = Bun.spawnSync(["go", "build", "-o", "main", "main.go"], { cwd: folder, env });
       expect(stderr.toString()).toBe("");
       return [join(folder, "main")];
@@ -63,24 +61,34 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
 };
 
-/** Starts the example with the given key set. */
-async function startExample({ language, file, prepare }: Example, folder: string, serviceUrl: string) {
+/** Starts the example with the given key set, which it requests for each token if it does not cache keys. */
+async function startExample(
+  { language, file, prepare }: Example,
+  folder: string,
+  serviceUrl: string,
+  cachesKeys = true,
+) {
   const port = freePort();
   const code = blocks
     .get(language)
-    ?.replace("http://127.0.0.1:3000", serviceUrl)
+    ?.replace(/\b300(_000)?\b/, cachesKeys ? "$&" : "0")
+    .replace("http://127.0.0.1:3000", serviceUrl)
     .replace("8000", String(port));
   await Bun.write(join(folder, file), code ?? "");
   const server = Bun.spawn([...prepare(folder, port)], { cwd: folder, stdout: "ignore", stderr: "ignore" });
-  const request = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}/me`, { headers });
+  const request = (headers: Record<string, string>, path = "/me") =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers });
   while (server.exitCode === null && !(await request({}).catch(() => null))) await Bun.sleep(10);
   return {
     /** The `sub` of a valid token, or the status. */
     async subject(token: string | undefined, index: number): Promise<unknown> {
       const scheme = index === 0 ? "bearer" : "Bearer";
       const response = await request(token === undefined ? {} : { authorization: `${scheme} ${token}` });
+      if (response.status === 401) expect(response.headers.get("www-authenticate")).toBe("Bearer");
       return response.ok ? response.json() : response.status;
     },
+    /** The status of the page for administrators. */
+    admin: async (token: string) => (await request({ authorization: `Bearer ${token}` }, "/admin")).status,
     async [Symbol.asyncDispose]() {
       server.kill();
       await server.exited;
@@ -125,16 +133,51 @@ async function expectVerification(example: Example, folder: string, alg: "ES256"
   ];
   const subjects = await Promise.all([...accepted, ...rejected].map(server.subject));
   expect(subjects, alg).toEqual([...accepted.map(() => String(id)), ...rejected.map(() => 401)]);
+  const administrator = forgeWithPrivateKey({
+    header,
+    claims: { ...claims, roles: ["admin"] },
+    pem: own.privatePem,
+  });
+  expect([await server.admin(token), await server.admin(administrator)], alg).toEqual([403, 200]);
+}
+
+/** While the keys cannot be requested, the example uses the last ones, and responds with 503 to a key that it does not know. */
+async function expectAvailability(example: Example, folder: string): Promise<void> {
+  const [own, unknown] = [createKeyPair("ES256"), createKeyPair("ES256")];
+  const env = { ...privateKeyVariables("ES256", own), AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE };
+  await using service = await startService({ env });
+  const { id, token } = await service.createUser();
+  let status = 200;
+  await using proxy = Bun.serve({
+    port: 0,
+    fetch: ({ url }) =>
+      status === 200
+        ? fetch(service.url + new URL(url).pathname)
+        : new Response("<h1>Bad Gateway</h1>", { status }),
+  });
+  const { header, claims } = openToken(token);
+  const ofUnknownKey = forgeWithPrivateKey({
+    header: { ...header, kid: "x" },
+    claims,
+    pem: unknown.privatePem,
+  });
+  await using server = await startExample(example, folder, proxy.url.origin, false);
+  expect(await server.subject(token, 1)).toBe(String(id));
+  status = 502;
+  expect([await server.subject(token, 1), await server.subject(ofUnknownKey, 1)]).toEqual([String(id), 503]);
+  await using started = await startExample(example, folder, proxy.url.origin, false);
+  expect([await started.subject(token, 1), await started.subject(undefined, 1)]).toEqual([503, 401]);
 }
 
 for (const [name, example] of Object.entries(EXAMPLES)) {
   if (!example.isInstalled) process.stderr.write(`${name} is not installed: it verifies no tokens.\n`);
-  const title = `${name} accepts tokens of ES256, EdDSA and the next key, and rejects every other`;
+  const title = `${name} accepts tokens of ES256, EdDSA and the next key, rejects every other, and keeps the last keys`;
   test.skipIf(!example.isInstalled && !process.env.CI)(
     title,
     async () => {
       await using folder = await openFolder();
       for (const alg of ["ES256", "EdDSA"] as const) await expectVerification(example, folder.path, alg);
+      await expectAvailability(example, folder.path);
     },
     120_000,
   );
