@@ -1,4 +1,4 @@
-/** Takes the screenshots in the README: `docs/explorer.png`, `docs/reference.png` and `docs/account.png`. */
+/** Takes the screenshots of the documents: `docs/explorer.png`, `docs/reference.png` and `docs/account.png`. */
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
 import { addAuthenticator, DESKTOP, openBrowser, type Page, PHONE } from "@latchkey/testing/chromium";

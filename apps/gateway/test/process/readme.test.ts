@@ -1,4 +1,4 @@
-/** The documents against the code: every error code, and a tour in the README that works when pasted into a shell. */
+/** The documents against the code: every error code, and a tour of the API that works when pasted into a shell. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
@@ -21,20 +21,20 @@ test("docs/errors.md lists every error code with its status, and no other", asyn
   expect(listed.sort()).toEqual(ERROR_CODES.map((code) => `${code} ${ERROR_TABLE[code].status}`).sort());
 });
 
-describe("the README", async () => {
+describe("the tour", async () => {
   const readme = await read("README.md");
+  const tour = readme.slice(readme.indexOf("## First login")) + (await read("docs/api.md"));
 
   for (const shell of ["bash", "zsh"]) {
     const missing = [shell, "curl"].filter((program) => Bun.which(program) === null);
     if (missing.length > 0)
       process.stderr.write(`The tour is not tested: ${missing.join(", ")} not installed.\n`);
     const tourTest = test.concurrent.skipIf(missing.length > 0 && !process.env.CI);
-    tourTest(`has a tour that works when pasted into ${shell}`, async () => {
+    tourTest(`of README and docs/api.md works when pasted into ${shell}`, async () => {
       await using service = await startService();
       await using folder = await openFolder();
       const transport = createFileTransport(join(folder.path, "data/outbox"), { info: () => undefined });
       await using _sender = await startSender(service, transport);
-      const tour = readme.slice(readme.indexOf("## Five minutes with curl"), readme.indexOf("Run all tests"));
       const script = `set -e\n${blocksOf(tour).join("").replace("http://127.0.0.1:3000", service.url)}`;
       const { stdout, ...others } = await runProcess([shell, "-c", script], { cwd: folder.path });
       expect(others).toEqual({ code: 0, stderr: "" });
@@ -47,6 +47,6 @@ describe("the README", async () => {
   }
 
   test("has no comments in its commands, which an interactive zsh would run", () => {
-    expect(blocksOf(readme).filter((block) => /(^|\s)#/.test(block))).toEqual([]);
+    expect(blocksOf(readme + tour).filter((block) => /(^|\s)#/.test(block))).toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ const wrong = inWords(WRONG_PASSWORDS.capacity);
 const { resets, passwords, passkeys, notifications } = MAIL_BUDGETS;
 
 const SENTENCES = {
-  "README.md": [
+  "docs/api.md": [
     `| 201 user | ${perClient(rateLimits?.register.limit)} |`,
     `| 200 token | ${perClient(rateLimits?.login.limit)}; each e-mail also has ${attempts} |`,
     `; ${rateLimits?.passwordChange.limit} password changes per minute |`,
