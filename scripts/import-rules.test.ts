@@ -19,8 +19,7 @@ const DATABASE_FOLDER = /^packages\/database\/src\/(libsql|postgres)\//;
 const FEATURE_FOLDER = /^apps\/gateway\/src\/features\/([^/]+)\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
-const ELYSIA_USERS =
-  /^apps\/gateway\/src\/(tokens\/access-tokens\.ts$|(elysia|middleware|openapi|pages)\/|features\/([^/]+\/)?routes\.ts$)/;
+const ELYSIA_USERS = /^apps\/gateway\/src\/(tokens\/access-tokens\.ts$|(elysia|middleware|openapi|pages)\/)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
 const REPOSITORIES =
@@ -41,7 +40,7 @@ const FOLDER_ORDER = {
 const SIBLINGS: readonly (readonly [folder: RegExp, ...ImportRule["example"]])[] = [
   [PACKAGE_FOLDER, "apps/gateway/test/x.test.ts", "../../loadtest/src/main.ts"],
   [DATABASE_FOLDER, "packages/database/src/libsql/database.ts", "../postgres/schema.ts"],
-  [FEATURE_FOLDER, "apps/gateway/src/features/auth/routes.ts", "../todos/service.ts"],
+  [FEATURE_FOLDER, "apps/gateway/src/features/auth/operations.ts", "../todos/service.ts"],
 ];
 
 const sourceFolderOf = (path: string): string | undefined =>
@@ -102,7 +101,7 @@ const RULES: readonly ImportRule[] = [
     example: ["packages/hashing/src/pool.ts", "pino"],
   },
   {
-    name: "only elysia/, middleware/, routes, openapi/, pages/ and the signer of tokens import elysia",
+    name: "only elysia/, middleware/, openapi/, pages/ and the signer of tokens import elysia",
     forbids: (path, specifier) => SHIPPED.test(path) && !ELYSIA_USERS.test(path) && ELYSIA.test(specifier),
     example: ["apps/gateway/src/features/auth/service.ts", "elysia"],
   },

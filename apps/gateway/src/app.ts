@@ -7,23 +7,27 @@ import { createFamiliarNetworks } from "./features/auth/familiar-networks.ts";
 import { createLoginRule } from "./features/auth/login-rule.ts";
 import { createAuthService } from "./features/auth/service.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
-import { isLiveness, isProbe } from "./features/probes/routes.ts";
+import { createOperations } from "./features/operations.ts";
+import { isLiveness, isProbe } from "./features/probes/operations.ts";
 import { createReadiness } from "./features/probes/service.ts";
-import { createFeatures } from "./features/routes.ts";
 import { createTodoService } from "./features/todos/service.ts";
+import { enabledOperations } from "./http/operation.ts";
 import { accessLog, createAccessLog } from "./middleware/access-log.ts";
+import { bearerAuth } from "./middleware/bearer-auth.ts";
 import { bodyLimit } from "./middleware/body-limit.ts";
 import { clientAddress } from "./middleware/client-address.ts";
 import { CORS_HEADERS, cors, preflight } from "./middleware/cors.ts";
 import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
 import { expectation } from "./middleware/expectation.ts";
+import { registerOperations } from "./middleware/operations.ts";
 import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
 import type { RequestObservation } from "./observability/metrics.ts";
-import { createDocument } from "./openapi/document.ts";
+import { createPublicDocument } from "./openapi/public-document.ts";
+import { enabledFeatures } from "./optional-features.ts";
 import { readAssets } from "./pages/assets.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import { createMemoryStore, type Store } from "./rate-limit/store.ts";
@@ -100,24 +104,21 @@ export function createApp(options: AppOptions) {
   };
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
 
-  const features = createFeatures({
+  const features = enabledFeatures(config);
+  const passkeyService =
+    config.passkeys &&
+    passkeyFeature?.createPasskeyService({
+      ...{ ...config.passkeys, ...authService, ...keys },
+      ...{ passkeys, sendsMail, canLogIn },
+    });
+  const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
-    passkeys: config.passkeys &&
-      passkeyFeature && {
-        routes: passkeyFeature.passkeyRoutes,
-        service: passkeyFeature.createPasskeyService({
-          ...{ ...config.passkeys, ...authService, ...keys },
-          ...{ passkeys, sendsMail, canLogIn },
-        }),
-      },
-    sendsMail,
+    passkeyOperations: (passkeyService && passkeyFeature?.passkeyOperations(passkeyService)) ?? [],
     rules: config.auth,
     isListedPassword,
-    limiters,
     publicKeySet,
-    digestEmail: options.digestEmail,
-    todoService: config.hasTodos ? createTodoService(database.todos) : null,
+    todoService: createTodoService(database.todos),
   });
 
   const middleware = [
@@ -137,9 +138,16 @@ export function createApp(options: AppOptions) {
     fallbackErrorHandler(logger),
   );
   for (const each of middleware.slice(0, options.layers)) app.use(each);
-  app.use(features).use(
+  app.use(
+    registerOperations(enabledOperations(operations, features), {
+      authenticate: bearerAuth(authService.authenticate),
+      limiters,
+      digestEmail: options.digestEmail,
+    }),
+  );
+  app.use(
     pageRoutes({
-      createDocument: () => createDocument(features, config.auth),
+      createDocument: () => createPublicDocument(operations, features),
       assets,
       product: config.pages.product,
       rules: { ...config.auth, sendsMail, hasPasskeys: config.passkeys !== null },

@@ -3,6 +3,7 @@
  * errors to responses. An error whose code is not in the table becomes an `INTERNAL_ERROR` without details.
  */
 import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type ValidationIssue } from "@latchkey/contracts";
+import type { Feature, Features } from "./optional-features.ts";
 
 export interface ErrorResponse {
   readonly status: number;
@@ -33,8 +34,8 @@ interface ErrorDefinition {
   readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
   /** Whether the body contains `field`. @default false */
   readonly hasField?: true;
-  /** True if the error belongs to a feature that can be off. The OpenAPI document omits the error if the feature is off. */
-  readonly isOptional?: true;
+  /** The error occurs only if one of these features is on. @default the error can always occur */
+  readonly features?: readonly Feature[];
 }
 
 /** The response to an error depends on these properties. An error has the properties that the definition of its code uses. */
@@ -83,60 +84,60 @@ export const ERROR_TABLE = defineErrors({
     description: "The login with the provider is rejected. The reason is only logged.",
     detail: "The login with the provider was not accepted",
     headers: challenge,
-    isOptional: true,
+    features: ["identities"],
   },
   LOGIN_CODE_INVALID: {
     status: 401,
     description: "The code or the state is wrong, expired or used, or had too many attempts.",
     detail: "Invalid or expired code",
     headers: challenge,
-    isOptional: true,
+    features: ["emailLogin"],
   },
   IDENTITY_ALREADY_USED: {
     status: 409,
     description: "The identity belongs to another user.",
     detail: "Another user has this identity",
-    isOptional: true,
+    features: ["identities"],
   },
   LAST_LOGIN: {
     status: 409,
     description: "Without it, the user could not log in any more.",
     detail: "The user could not log in without it",
-    isOptional: true,
+    features: ["identities"],
   },
   RECENT_LOGIN_REQUIRED: {
     status: 403,
     description:
       "The user has no password, and the login is older than five minutes: the user must log in again.",
     detail: "Log in again to continue",
-    isOptional: true,
+    features: ["identities", "emailLogin"],
   },
   IDENTITY_NOT_FOUND: {
     status: 404,
     description: "The current user has no such identity.",
     detail: "Identity not found",
-    isOptional: true,
+    features: ["identities"],
   },
   PROVIDER_UNAVAILABLE: {
     status: 503,
     description: "The provider does not respond in time, or its response is not valid.",
     detail: "The provider is unavailable",
     headers: retryAfter,
-    isOptional: true,
+    features: ["identities"],
   },
   PASSKEY_INVALID: {
     status: 400,
     description:
       "The state or the response of the new passkey is not valid, the user or the passkeys have changed since the options, or the user has ten passkeys.",
     detail: "The passkey was not created: begin again",
-    isOptional: true,
+    features: ["passkeys"],
   },
   PASSKEY_REJECTED: {
     status: 401,
     description: "The login with a passkey is rejected. The reason is only logged.",
     detail: "The passkey was not accepted",
     headers: challenge,
-    isOptional: true,
+    features: ["passkeys"],
   },
   INVALID_TOKEN: {
     status: 401,
@@ -149,7 +150,7 @@ export const ERROR_TABLE = defineErrors({
     description: "The token is valid, but cannot be renewed: the user must log in again.",
     detail: "Log in again",
     headers: challenge,
-    isOptional: true,
+    features: ["renewal"],
   },
   INACTIVE_USER: {
     status: 403,
@@ -165,7 +166,7 @@ export const ERROR_TABLE = defineErrors({
     status: 403,
     description: "The e-mail of the current user is not verified.",
     detail: "The e-mail is not verified",
-    isOptional: true,
+    features: ["passkeys"],
   },
   USER_NOT_FOUND: {
     status: 404,
@@ -176,13 +177,13 @@ export const ERROR_TABLE = defineErrors({
     status: 404,
     description: "The current user has no such passkey.",
     detail: "Passkey not found",
-    isOptional: true,
+    features: ["passkeys"],
   },
   TODO_NOT_FOUND: {
     status: 404,
     description: "The todo does not exist.",
     detail: "Todo not found",
-    isOptional: true,
+    features: ["todos"],
   },
   NOT_FOUND: { status: 404, description: "The path does not exist.", detail: "Not Found" },
   METHOD_NOT_ALLOWED: {
@@ -244,6 +245,9 @@ export const ERROR_TABLE = defineErrors({
   },
 });
 export type ErrorCode = keyof typeof ERROR_TABLE;
+/** Whether the error can occur while these features are on. */
+export const canOccur = (code: ErrorCode, enabled: Features): boolean =>
+  ERROR_TABLE[code].features?.some((feature) => enabled.has(feature)) ?? true;
 /** The errors that a derivation can cause. */
 export const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"] as const;
 /** The cast is safe because the table has no other members. */

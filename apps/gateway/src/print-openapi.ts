@@ -5,9 +5,10 @@
 import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import type { AccountRules } from "./config.ts";
-import { passkeyRoutes } from "./features/passkeys/routes.ts";
-import { createFeatures, type FeatureOptions } from "./features/routes.ts";
-import { createDocument } from "./openapi/document.ts";
+import { createOperations } from "./features/operations.ts";
+import { passkeyOperations } from "./features/passkeys/operations.ts";
+import { createPublicDocument } from "./openapi/public-document.ts";
+import type { Feature } from "./optional-features.ts";
 
 /** The cast is safe because creating the document calls no service. */
 const uncalled = <Service>(): Service => ({}) as Service;
@@ -21,14 +22,17 @@ const rules: AccountRules = {
   requireCurrentPassword: false,
   passwordMinLength: PASSWORD_MIN_LENGTH,
 };
-const features = createFeatures({
-  ...uncalled<FeatureOptions>(),
+const features: readonly Feature[] = isComplete
+  ? ["todos", "mail", "emailChange", "renewal", "passkeys"]
+  : ["todos", "mail"];
+const operations = createOperations({
+  readiness: uncalled(),
   authService: uncalled(),
-  todoService: uncalled(),
-  sendsMail: true,
+  passkeyOperations: isComplete ? passkeyOperations(uncalled()) : [],
   rules,
-  passkeys: isComplete ? { routes: passkeyRoutes, service: uncalled() } : null,
-  limiters: null,
+  isListedPassword: () => false,
+  publicKeySet: { keys: [] },
+  todoService: uncalled(),
 });
 exitOnOutputError();
-await write(await createDocument(features, rules));
+await write(await createPublicDocument(operations, new Set(features)));

@@ -59,7 +59,11 @@ export function withPasswordMinLength<Schema extends object>(body: Schema, minLe
   } as Schema;
 }
 
-export const RegisterRequest = Type.Object({ email: NewEmail, username: Username, password: Password });
+// A body that depends on the configuration is a copy. `$id` keeps its name in the OpenAPI document.
+export const RegisterRequest = Type.Object(
+  { email: NewEmail, username: Username, password: Password },
+  { $id: "RegisterRequest" },
+);
 export type RegisterRequest = Type.Static<typeof RegisterRequest>;
 
 export const LoginRequest = Type.Object({ email: Email, password: CurrentPassword });
@@ -102,6 +106,7 @@ interface UpdateRules {
 /** Returns `UpdateUserRequest` with these rules. */
 export const updateUserRequest = ({ requireCurrentPassword, hasPasskeys }: UpdateRules) =>
   Type.Object((hasPasskeys ? UpdateWithPasskeysRequest : UpdateUserRequest).properties, {
+    $id: "UpdateUserRequest",
     examples: [{ username: "countess" }],
     dependentRequired: {
       ...(requireCurrentPassword && { password: ["current_password"] }),
@@ -119,7 +124,10 @@ const OneTimeToken = text({
   examples: ["WyJyZXNldCIsMSwxNzY5ODU4NDMwMDAwLCIiXQ.c2lnbmF0dXJl"],
 });
 
-export const PasswordResetConfirmation = Type.Object({ token: OneTimeToken, password: Password });
+export const PasswordResetConfirmation = Type.Object(
+  { token: OneTimeToken, password: Password },
+  { $id: "PasswordResetConfirmation" },
+);
 
 export const EmailVerificationConfirmation = Type.Object({ token: OneTimeToken });
 
@@ -151,7 +159,10 @@ export const Roles = Type.Array(Type.String({ pattern: "^[a-z0-9:_.-]{1,64}$" })
   examples: [["admin"]],
 });
 /** `roles` is present if access tokens contain the claim `roles`, and absent otherwise. */
-export const UserWithRoles = Type.Object({ ...User.properties, roles: Type.Optional(Roles) });
+export const UserWithRoles = Type.Object(
+  { ...User.properties, roles: Type.Optional(Roles) },
+  { $id: "UserResponse" },
+);
 
 /** Copies only the listed members, so that a new column is never exposed by accident. */
 export const toUser = (stored: StoredUser): User => ({

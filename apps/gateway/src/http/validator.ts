@@ -26,20 +26,16 @@ export type Validator<Schema extends Type.TObject> = Schema & StandardSchema<Typ
 
 /**
  * Wraps an object schema for a route. `validate` throws INVALID_REQUEST with all issues.
- * @param name the schema's name in the OpenAPI document. @default none: the document contains a copy at each use
  * @param refine finds further issues in values that the schema accepts. @default none
  */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
   location: Location,
-  name?: string,
   refine?: Refine<Schema>,
 ): Validator<Schema> {
   const check = createCheck(schema, location, refine);
-  // `validate` throws: if it returned issues, Elysia's error would contain the submitted value. `~standard` is not
-  // enumerable, because it must not appear in the OpenAPI document.
-  const named: Schema = { ...schema, $id: name };
-  return Object.defineProperty(named, "~standard", {
+  // `validate` throws: if it returned issues, Elysia's error would contain the submitted value.
+  return Object.defineProperty({ ...schema }, "~standard", {
     value: { version: 1, vendor: "typebox", validate: (value: unknown) => ({ value: check(value) }) },
   }) as Validator<Schema>;
 }
@@ -47,12 +43,12 @@ export function validator<Schema extends Type.TObject>(
 /**
  * Returns a function that reads the declared parameters from the query string of a URL. Elysia's own parser is not used,
  * because it adds all parameters to an object (`json.ts` explains the risk).
- * @param normalize runs before the parameters are checked
+ * @param normalize runs before the parameters are checked. @default no change
  * @throws INVALID_REQUEST with all issues
  */
 export function queryValidator<Schema extends Type.TObject>(
   schema: Schema,
-  normalize: (members: Members) => Members,
+  normalize: (members: Members) => Members = (members) => members,
 ): (url: string) => Type.Static<Schema> {
   const check = createCheck(schema, "query");
   const names = Object.keys(schema.properties);
@@ -69,7 +65,7 @@ export function queryValidator<Schema extends Type.TObject>(
 }
 
 /** Returns a function that throws INVALID_REQUEST with all issues. */
-export function createCheck<Schema extends Type.TObject>(
+function createCheck<Schema extends Type.TObject>(
   schema: Schema,
   location: Location,
   refine: Refine<Schema> = () => [],

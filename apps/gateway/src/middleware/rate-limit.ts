@@ -2,7 +2,7 @@
  * Rate limits. Every request counts against the default quota before any other work. A route with its own quota counts the
  * request again in `beforeHandle`, which runs only if the request is valid.
  */
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
 import { requestContext, withoutTrailingSlash } from "../elysia/request-context.ts";
@@ -17,10 +17,10 @@ import { clientKey } from "./client-address.ts";
 
 type ResponseHeaders = Record<string, string | number>;
 
-interface UserContext {
+/** A request whose own limit is checked. */
+interface CountedRequest {
   readonly clientAddress: string;
-  readonly principal: { readonly user: { readonly id: number } };
-  readonly set: { readonly headers: ResponseHeaders };
+  readonly headers: ResponseHeaders;
 }
 
 export type RateLimiters = ReturnType<typeof createRateLimiters>;
@@ -58,10 +58,13 @@ export const createRateLimiters = (quotas: RateLimits, store: Store) =>
       addresses,
       delayOf,
       check,
-      /** The hook of routes that count requests per client address and per user. @throws TOO_MANY_REQUESTS */
-      limitUser: async ({ clientAddress, principal, set }: UserContext): Promise<void> => {
+      /** Counts a request per client address. @throws TOO_MANY_REQUESTS */
+      limitAddress: async ({ clientAddress, headers }: CountedRequest): Promise<void> =>
+        check(await addresses.increment(clientKey(clientAddress)), headers),
+      /** Counts a request per client address and per user. @throws TOO_MANY_REQUESTS */
+      limitUser: async ({ clientAddress, headers }: CountedRequest, userId?: number): Promise<void> => {
         const ofAddress = await addresses.increment(clientKey(clientAddress));
-        check(stricter(ofAddress, await users.increment(String(principal.user.id))), set.headers);
+        check(stricter(ofAddress, await users.increment(String(userId))), headers);
       },
     };
   });
@@ -88,9 +91,8 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
   });
 }
 
-/** Counts, in `beforeHandle`, the valid requests to all routes that are registered after this plugin. */
-export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia) => Elysia {
-  if (!limiter) return (app) => app;
+/** Counts, in `beforeHandle`, the valid requests to all routes of an instance. */
+export function rateLimitRoutes(limiter: RateLimiter) {
   const { limit, windowMs, text } = limiter.quota;
   const { status, body } = errorResponseFor("TOO_MANY_REQUESTS", { quota: text });
   const plugin = rateLimitPlugin({
@@ -118,7 +120,7 @@ export function rateLimitRoutes(limiter: RateLimiter | undefined): (app: Elysia)
       kill() {},
     },
   });
-  return (app) => {
+  return <App extends AnyElysia>(app: App): App => {
     plugin(app);
     skipCookies(app);
     return app;

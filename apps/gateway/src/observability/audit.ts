@@ -1,5 +1,4 @@
 /** The security-relevant events of users, in the log and the metrics. */
-import type { User } from "@latchkey/database";
 
 export const AUDIT_EVENTS = [
   "user.registered",
@@ -62,17 +61,4 @@ export interface AuditDetails {
   readonly reason?: PasskeyRejection;
   /** Only for `login.succeeded` and `login.inactive`: how the user logged in, as in the claim `amr`. */
   readonly amr?: readonly string[] | undefined;
-}
-
-/** The data that an operation on users needs from a request, and functions that add to the log line of the request. */
-export interface AuthRequest {
-  readonly signal: AbortSignal;
-  /** The client's IPv4 address or IPv6 /64. */
-  readonly network: string;
-  /** Sets the event of the log line. A later call replaces the event. */
-  audit(event: AuditEvent, email: string | null, userId?: number, details?: AuditDetails): void;
-  /** Logs that the imported hash of a user was replaced. */
-  rehashed(format: string, user: User): void;
-  /** Adds an error to the log line. The error does not change the response. */
-  warn(error: Error): void;
 }

@@ -4,36 +4,31 @@
  */
 import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
-import type { AccountRules } from "../config.ts";
 import { ERROR_TABLE, type ErrorCode } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The schemas of features that are off by default. */
-const DEFAULT_OFF_SCHEMAS = {
-  ...contracts.OPTIONAL_USER_REQUESTS,
-  ...contracts.PASSKEY_REQUESTS,
-  ...contracts.PASSKEY_RESPONSES,
-};
+/** The names of all schemas that operations use. Generated clients name their types after them. */
+const NAMES = new Map<object, string>(
+  [
+    ...[contracts.USER_REQUESTS, contracts.OPTIONAL_USER_REQUESTS, contracts.USER_RESPONSES],
+    ...[contracts.TODO_REQUESTS, contracts.TODO_RESPONSES, contracts.KEY_RESPONSES],
+    ...[contracts.PROBE_RESPONSES, contracts.VALIDATION_ERRORS],
+    ...[contracts.PASSKEY_REQUESTS, contracts.PASSKEY_RESPONSES],
+  ].flatMap((schemas) => Object.entries<object>(schemas).map(([name, schema]) => [schema, name] as const)),
+);
 
-/** The schemas of features that can be off. */
-const OPTIONAL_SCHEMAS = { ...contracts.TODO_REQUESTS, ...contracts.TODO_RESPONSES, ...DEFAULT_OFF_SCHEMAS };
+/** Returns the name of a schema in `components`. A schema that depends on the configuration has its name as `$id`. */
+const nameOf = (schema: object): string | undefined =>
+  "$id" in schema && typeof schema.$id === "string" ? schema.$id : NAMES.get(schema);
 
-/** Generated clients name their types after the keys. */
-const SCHEMAS = {
-  ...contracts.USER_REQUESTS,
-  ...contracts.TODO_REQUESTS,
-  ...contracts.USER_RESPONSES,
-  ...contracts.TODO_RESPONSES,
-  ...contracts.KEY_RESPONSES,
-  ...contracts.PROBE_RESPONSES,
-  ...contracts.VALIDATION_ERRORS,
-  ...DEFAULT_OFF_SCHEMAS,
-};
-
-/** Names in `components.schemas`. */
-export type SchemaName = keyof typeof SCHEMAS;
+/** @throws if the schema has no name */
+export function reference(schema: object | string): JsonObject {
+  const name = typeof schema === "string" ? schema : nameOf(schema);
+  if (name === undefined) throw new TypeError("A body or response has no name in packages/contracts");
+  return { $ref: `#/components/schemas/${name}` };
+}
 
 /**
  * Returns the name of the schema for the errors of an operation with one status. It is the name of the code, such as
@@ -55,43 +50,39 @@ function errorSchema(codes: readonly ErrorCode[]): JsonObject {
   return { ...contracts.ErrorBody, properties: { ...others, code: { ...code, enum: codes }, ...field } };
 }
 
+interface WithSchemas {
+  readonly body?: object;
+  readonly success: { readonly schema?: object };
+}
+
 /**
  * Returns `components.schemas`.
- * @param described the described paths in JSON. An optional schema is returned only if this text contains its name
+ * @param schemas by name. The schema of an operation, which depends on the configuration, replaces the one of the same name
  * @param errors the codes of the errors that the operations return
  */
 export function componentSchemas(
-  described: string,
+  schemas: Readonly<Record<string, object>>,
+  operations: readonly WithSchemas[],
   errors: ErrorSchemas,
-  rules: AccountRules,
 ): Record<string, JsonObject> {
-  const isDescribed = ([name]: [string, object]) =>
-    !(name in OPTIONAL_SCHEMAS) || new RegExp(`\\b${name}\\b`).test(described);
-  const schemas = Object.fromEntries(Object.entries<object>(SCHEMAS).filter(isDescribed));
-  const user = rules.claims.includes("roles") ? contracts.UserWithRoles : contracts.User;
-  const replaced = { UserResponse: user, UpdateUserRequest: contracts.updateUserRequest(rules) };
-  return mapMembers({ ...schemas, ...replaced, ...mapMembers(errors, errorSchema) }, (schema) =>
-    translateMembers(contracts.withPasswordMinLength(schema, rules.passwordMinLength)),
-  );
+  const configured = operations
+    .flatMap(({ body, success }) => [body, success.schema])
+    .flatMap((schema) => (schema && "$id" in schema ? [[String(schema.$id), schema] as const] : []));
+  const replaced = Object.fromEntries(configured.filter(([name]) => name in schemas));
+  return mapMembers({ ...schemas, ...replaced, ...mapMembers(errors, errorSchema) }, translateMembers);
 }
-
-const NAMES = new Map<object, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
-
-/** Returns the name of a schema in `components`. A body's `validator` is a copy of its schema, with the name as `$id`. */
-export const nameOf = (schema: object): string | undefined =>
-  "$id" in schema && typeof schema.$id === "string" ? schema.$id : NAMES.get(schema);
 
 /** Translates a schema or any part of one. */
 export function translate(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(translate);
   if (!isJsonObject(part)) return part;
   const name = nameOf(part);
-  return name === undefined ? translateMembers(part) : { $ref: `#/components/schemas/${name}` };
+  return name === undefined ? translateMembers(part) : reference(name);
 }
 
 /** Replaces or removes the JSON Schema keywords that 3.0.3 does not have. */
 function translateMembers(schema: object): JsonObject {
-  const { dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
+  const { $id, dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
   return {
     ...mapMembers(rest, translate),
     // Generators give a member without a type any value.

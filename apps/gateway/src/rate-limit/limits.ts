@@ -115,6 +115,8 @@ export const ROUTE_LIMITS = {
   },
   mail: { variable: "RATE_LIMIT_MAIL", description: own("Requests for mails") },
 } as const satisfies Readonly<Record<string, RouteLimit>>;
+/** A quota that operations choose. */
+export type QuotaName = Exclude<keyof typeof ROUTE_LIMITS, "default">;
 
 /**
  * After this many rejections of a client in one window, each further rejection is delayed. Otherwise, a client that sends requests

@@ -129,12 +129,10 @@ test("a request that is over both counters of a quota reports the window that en
   const { rateLimits } = readConfig({ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_PASSWORD_CHANGE: "1/minute" });
   const limiters = rateLimits && createRateLimiters(rateLimits, store);
   const retryAfter = (clientAddress: string) =>
-    limiters?.passwordChange
-      .limitUser({ clientAddress, principal: { user: { id: 1 } }, set: { headers: {} } })
-      .then(
-        () => 0,
-        ({ properties }) => properties.retryAfterSeconds,
-      );
+    limiters?.passwordChange.limitUser({ clientAddress, headers: {} }, 1).then(
+      () => 0,
+      ({ properties }) => properties.retryAfterSeconds,
+    );
   expect(await retryAfter("192.0.2.1")).toBe(0);
   ahead = 30_000;
   expect(await retryAfter("192.0.2.2")).toBe(60);

@@ -6,8 +6,8 @@ import type { EmailChangeRequest } from "@latchkey/contracts";
 import type { Database, User, ValidToken } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { AuthRequest } from "../../observability/audit.ts";
 import { EMAIL_CHANGE_REQUESTS } from "../../rate-limit/limits.ts";
+import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import type { Purpose } from "../../tokens/one-time-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
@@ -16,10 +16,10 @@ import { hashOf } from "./verify-password.ts";
 export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
   readonly hasher: Pick<Hasher, "hash">;
   /** Returns the user, read again after the verification. */
-  readonly verifyCurrentPassword: (of: Principal, password: string, request: AuthRequest) => Promise<User>;
+  readonly verifyCurrentPassword: (of: Principal, password: string, request: RequestContext) => Promise<User>;
   /** Throws the reason why a conditional change was rejected. */
   readonly explainRejection: (userId: number, token: ValidToken) => Promise<never>;
-  readonly networkDigestOf: (email: string, request: AuthRequest) => string | undefined;
+  readonly networkDigestOf: (email: string, request: RequestContext) => string | undefined;
 }
 
 export function createLinkOperations(options: LinkOptions) {
@@ -37,13 +37,13 @@ export function createLinkOperations(options: LinkOptions) {
   };
 
   return {
-    async requestReset(email: string, { audit }: AuthRequest): Promise<void> {
+    async requestReset(email: string, { audit }: RequestContext): Promise<void> {
       await outbox.request("reset", email);
       audit("reset.requested", email);
     },
 
     /** @throws ONE_TIME_TOKEN_INVALID if the token is invalid, or if `condition` is not met after the derivation */
-    async confirmReset({ token, password }: { token: string; password: string }, request: AuthRequest) {
+    async confirmReset({ token, password }: { token: string; password: string }, request: RequestContext) {
       const { signal, audit } = request;
       const { user, condition } = await redeem(token, "reset");
       const change = {
@@ -61,7 +61,7 @@ export function createLinkOperations(options: LinkOptions) {
     },
 
     /** Does nothing if the user was deleted. @throws ONE_TIME_TOKEN_INVALID, for example if the user has another e-mail now */
-    async confirmVerification({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
+    async confirmVerification({ token }: { token: string }, { audit }: RequestContext): Promise<void> {
       const verified = oneTimeTokens.verify(token, "verification");
       if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       const user = await users.findById(verified.userId);
@@ -76,7 +76,7 @@ export function createLinkOperations(options: LinkOptions) {
      * Has no effect, silently, if too many requests of the user had one. A request for the present e-mail cancels the change.
      * @throws the errors of `verifyCurrentPassword`
      */
-    async requestEmailChange(principal: Principal, change: EmailChangeRequest, request: AuthRequest) {
+    async requestEmailChange(principal: Principal, change: EmailChangeRequest, request: RequestContext) {
       const user = await verifyCurrentPassword(principal, change.current_password, request);
       const condition = { ...principal.token, ...hashOf(user) };
       const outcome = await users.requestEmailChange(user, change.email, condition, {
@@ -88,7 +88,7 @@ export function createLinkOperations(options: LinkOptions) {
     },
 
     /** Writes the mail with the link that confirms the change. @throws ONE_TIME_TOKEN_INVALID, also if the token was used */
-    async approveEmailChange({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
+    async approveEmailChange({ token }: { token: string }, { audit }: RequestContext): Promise<void> {
       const { user, condition } = await redeem(token, "email-change-approval");
       const state = oneTimeTokens.stateOf("email-change", user);
       if (!(await users.approveEmailChange(user, state, condition)))
@@ -97,7 +97,7 @@ export function createLinkOperations(options: LinkOptions) {
     },
 
     /** @throws ONE_TIME_TOKEN_INVALID, or UserAlreadyExists if another user has the new e-mail now */
-    async confirmEmailChange({ token }: { token: string }, { audit }: AuthRequest): Promise<void> {
+    async confirmEmailChange({ token }: { token: string }, { audit }: RequestContext): Promise<void> {
       const { user, condition } = await redeem(token, "email-change");
       const changed = await users.changeEmail(user, condition);
       if (!changed) throw new ServiceError("ONE_TIME_TOKEN_INVALID");

@@ -13,7 +13,7 @@ import {
 } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { AuthRequest } from "../../observability/audit.ts";
+import type { RequestContext } from "../../request-context.ts";
 import type { AuthenticationMethods, Principal, Tokens } from "../../tokens/access-tokens.ts";
 import type { FamiliarNetworks } from "./familiar-networks.ts";
 import { createLinkOperations, type LinkOptions } from "./links.ts";
@@ -57,7 +57,7 @@ export function createAuthService(options: AuthServiceOptions) {
     throw new ServiceError("INACTIVE_USER");
   };
 
-  const networkDigestOf = (email: string, { network }: AuthRequest) =>
+  const networkDigestOf = (email: string, { network }: RequestContext) =>
     familiarNetworks?.digestOf({ email, network });
 
   /**
@@ -67,7 +67,7 @@ export function createAuthService(options: AuthServiceOptions) {
   const verifyCurrentPassword = async (
     { user, token }: Principal,
     password: string,
-    request: AuthRequest,
+    request: RequestContext,
   ) => {
     const verify = () => verifyPassword(user, password, request);
     const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
@@ -86,7 +86,7 @@ export function createAuthService(options: AuthServiceOptions) {
   const finishLogin = async (
     user: User & { readonly networkSeenAt: Timestamp | null },
     amr: AuthenticationMethods,
-    { network, audit, warn }: AuthRequest,
+    { network, audit, warn }: RequestContext,
   ): Promise<string> => {
     const { id, email, isActive, networkSeenAt } = user;
     audit(isActive ? "login.succeeded" : "login.inactive", email, id, {
@@ -106,7 +106,7 @@ export function createAuthService(options: AuthServiceOptions) {
     ...createLinkOperations({ ...options, verifyCurrentPassword, explainRejection, networkDigestOf }),
 
     /** @throws UserAlreadyExists */
-    async register({ email, username, password }: RegisterRequest, request: AuthRequest): Promise<User> {
+    async register({ email, username, password }: RegisterRequest, request: RequestContext): Promise<User> {
       const { signal, audit } = request;
       // Only checks that the database is reachable. The result is ignored: response times must not reveal registered e-mails.
       await users.findByEmail(email);
@@ -125,7 +125,7 @@ export function createAuthService(options: AuthServiceOptions) {
      * Returns an access token. `authenticate` rejects the token of an inactive user.
      * @throws TOO_MANY_REQUESTS, INVALID_CREDENTIALS, or INACTIVE_USER if `isVerifiedElsewhere`
      */
-    async login({ email, password }: LoginRequest, request: AuthRequest): Promise<string> {
+    async login({ email, password }: LoginRequest, request: RequestContext): Promise<string> {
       const { audit } = request;
       const deduct = familiarNetworks?.beginLogin(email);
       const user = await users.findByEmail(email, networkDigestOf(email, request));
@@ -150,7 +150,7 @@ export function createAuthService(options: AuthServiceOptions) {
      */
     async completeLogin(
       { userId, email, tokenVersion }: Pick<User, "email" | "tokenVersion"> & { readonly userId: number },
-      request: AuthRequest,
+      request: RequestContext,
     ) {
       const user = await users.findByEmail(email, networkDigestOf(email, request));
       // Another user can have the e-mail now.
@@ -183,7 +183,7 @@ export function createAuthService(options: AuthServiceOptions) {
      * @throws an error of `findUser` if the user was deleted or deactivated, or if the token was revoked, after `authenticate`
      * @throws INVALID_TOKEN if the request has `password` or `current_password`, and the password changed after `authenticate`
      */
-    async update({ user, token }: Principal, request: UpdateUserRequest, authRequest: AuthRequest) {
+    async update({ user, token }: Principal, request: UpdateUserRequest, authRequest: RequestContext) {
       const {
         username,
         password,
@@ -215,13 +215,13 @@ export function createAuthService(options: AuthServiceOptions) {
     },
 
     /** Revokes all tokens, including the principal's. @throws an error of `findUser` */
-    async revokeTokens({ user, token }: Principal, { audit }: AuthRequest): Promise<void> {
+    async revokeTokens({ user, token }: Principal, { audit }: RequestContext): Promise<void> {
       if (!(await users.revokeTokens(user.id, token))) await explainRejection(user.id, token);
       audit("tokens.revoked", user.email, user.id);
     },
 
     /** @throws an error of `findUser` */
-    async delete({ user, token }: Principal, { audit }: AuthRequest): Promise<void> {
+    async delete({ user, token }: Principal, { audit }: RequestContext): Promise<void> {
       const isDeleted = await users.delete(user.id, token, { notifies: sendsMail });
       if (!isDeleted) await explainRejection(user.id, token);
       audit("user.deleted", user.email, user.id);

@@ -5,7 +5,7 @@
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
 import type { HashCondition, User, UserRepository } from "@latchkey/database";
 import { type Hasher, hashFormat, saltOf, validImportedHash } from "@latchkey/hashing";
-import type { AuthRequest } from "../../observability/audit.ts";
+import type { RequestContext } from "../../request-context.ts";
 
 /** An invalid stored hash. A verification against an invalid hash runs a full derivation and fails. */
 const NO_HASH = "";
@@ -24,7 +24,7 @@ export function createPasswordVerifier(
   hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">,
   users: Pick<UserRepository, "rehash">,
 ) {
-  const verify = async (user: User | null, password: string, { signal, rehashed }: AuthRequest) => {
+  const verify = async (user: User | null, password: string, { signal, rehashed }: RequestContext) => {
     const imported = user && validImportedHash(user);
     if (!imported) return hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
     // `verifyImported` is called before `hash`: if too many verifications wait, `verifyImported` throws, and nothing is derived.
@@ -37,7 +37,7 @@ export function createPasswordVerifier(
     if (matches && (await users.rehash(user, hashedPassword))) rehashed(hashFormat(imported), user);
     return matches;
   };
-  return async (user: User | null, password: string, request: AuthRequest): Promise<boolean> => {
+  return async (user: User | null, password: string, request: RequestContext): Promise<boolean> => {
     if (await verify(user, password, request)) return true;
     const composed = password.length > MAX_COMPOSED_LENGTH ? password : password.normalize("NFC");
     return composed !== password && verify(user, composed, request);

@@ -15,7 +15,8 @@ import {
 import { saltOf } from "@latchkey/hashing";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
-import type { AuthRequest, PasskeyRejection } from "../../observability/audit.ts";
+import type { PasskeyRejection } from "../../observability/audit.ts";
+import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { STATEMENT_LIFETIME_MS } from "../../tokens/passkey-statements.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
@@ -31,13 +32,13 @@ interface PasskeyServiceOptions extends Configured {
   /** What must remain when a passkey is removed. */
   readonly canLogIn: LoginRule;
   /** Returns the user, read again after the verification. @throws CURRENT_PASSWORD_INCORRECT or TOO_MANY_REQUESTS */
-  readonly verifyCurrentPassword: (of: Principal, password: string, request: AuthRequest) => Promise<User>;
+  readonly verifyCurrentPassword: (of: Principal, password: string, request: RequestContext) => Promise<User>;
   /** Throws the reason if the principal's token is no longer valid. */
   readonly findUser: (userId: number, token: ValidToken) => Promise<User>;
   /** Returns an access token for a user who was authenticated at this `tokenVersion`. */
   readonly completeLogin: (
     user: Pick<User, "email" | "tokenVersion"> & { readonly userId: number },
-    request: AuthRequest,
+    request: RequestContext,
   ) => Promise<string>;
 }
 
@@ -63,7 +64,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
 
   return {
     /** @throws CURRENT_PASSWORD_INCORRECT, TOO_MANY_REQUESTS or EMAIL_NOT_VERIFIED */
-    async requestCreation(principal: Principal, currentPassword: string, request: AuthRequest) {
+    async requestCreation(principal: Principal, currentPassword: string, request: RequestContext) {
       const user = await verifyCurrentPassword(principal, currentPassword, request);
       if (sendsMail && !user.emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
       const handle = await passkeys.chooseUserHandle(user.id, randomBytes(16).toString("base64url"));
@@ -88,7 +89,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
     },
 
     /** @throws PASSKEY_INVALID also if the user or the passkeys have changed since `requestCreation` */
-    async create({ user, token }: Principal, body: CreatePasskeyRequest, { audit }: AuthRequest) {
+    async create({ user, token }: Principal, body: CreatePasskeyRequest, { audit }: RequestContext) {
       const { id: userId, email, tokenVersion, passkeyRevision: revision } = user;
       const { state, response, name } = body;
       const reject = (reason: PasskeyRejection): never => {
@@ -110,7 +111,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
     list: ({ user }: Principal): Promise<Passkey[]> => passkeys.list(user.id),
 
     /** @throws PASSKEY_NOT_FOUND, or LastLogin; the former also for the passkey of another user */
-    async remove({ user, token }: Principal, id: string, { audit }: AuthRequest): Promise<void> {
+    async remove({ user, token }: Principal, id: string, { audit }: RequestContext): Promise<void> {
       if (!(await passkeys.delete(id, user.id, token, { notifies: sendsMail, canLogIn }))) {
         await findUser(user.id, token);
         throw new ServiceError("PASSKEY_NOT_FOUND");
@@ -128,7 +129,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
      * Returns an access token.
      * @throws PASSKEY_REJECTED for every reason but one: TOO_MANY_REQUESTS if the passkey has logged in too often
      */
-    async login({ state, response }: PasskeyLoginRequest, request: AuthRequest): Promise<string> {
+    async login({ state, response }: PasskeyLoginRequest, request: RequestContext): Promise<string> {
       const { audit } = request;
       const reject = (reason: PasskeyRejection, passkey: FoundPasskey = null): never => {
         audit("passkey.rejected", passkey?.email ?? null, passkey?.userId, { reason });

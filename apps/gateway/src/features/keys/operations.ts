@@ -1,13 +1,16 @@
 /** `GET /.well-known/jwks.json`: the public keys with which other services verify tokens. */
-import type { PublicKeySet } from "@latchkey/contracts";
-import { Elysia } from "elysia";
-import { defineOperations } from "../../openapi/operation.ts";
+import { PublicKeySet } from "@latchkey/contracts";
+import { operation } from "../../http/operation.ts";
 
 /** Clients cache the keys for this time. A new key must be published this long before it signs tokens (`docs/operations.md`). */
 const MAX_AGE_SECONDS = 300;
 
-const operations = defineOperations("Keys", {
-  getJwks: {
+export const keyOperations = (publicKeySet: PublicKeySet) => [
+  operation({
+    id: "getJwks",
+    method: "GET",
+    path: "/.well-known/jwks.json",
+    tag: "Keys",
     summary: "Read the public keys that verify tokens",
     description:
       "A JSON Web Key Set (RFC 7517). Verify a token with the key whose `kid` is in the token's header, and only with that " +
@@ -17,18 +20,12 @@ const operations = defineOperations("Keys", {
     success: {
       status: 200,
       description: "The public keys. Can be cached for 300 seconds.",
-      schema: "PublicKeySet",
+      schema: PublicKeySet,
     },
     isStatic: true,
-  },
-});
-
-export const keyRoutes = (publicKeySet: PublicKeySet) =>
-  new Elysia({ name: "keys" }).get(
-    "/.well-known/jwks.json",
-    ({ set }) => {
-      set.headers["cache-control"] = `public, max-age=${MAX_AGE_SECONDS}`;
+    handler(_input, { response }) {
+      response.headers["cache-control"] = `public, max-age=${MAX_AGE_SECONDS}`;
       return publicKeySet;
     },
-    operations.getJwks,
-  );
+  }),
+];

@@ -1,0 +1,141 @@
+/** The operations on users: registration, login and the current user. The rules are in `service.ts`. */
+import * as contracts from "@latchkey/contracts";
+import type Type from "typebox";
+import type { AccountRules } from "../../config.ts";
+import { HASHING_ERRORS } from "../../errors.ts";
+import { INVALID_EMAIL, LISTED_PASSWORD, shortPassword, wrongType } from "../../http/issues.ts";
+import { operation } from "../../http/operation.ts";
+import type { AuthService } from "./service.ts";
+
+/** Whether the password is on the list of passwords that users cannot choose. */
+export type IsListed = (password: string) => boolean;
+
+export interface AuthOperationsOptions {
+  readonly authService: AuthService;
+  readonly rules: AccountRules;
+  readonly isListedPassword: IsListed;
+}
+
+/** The rules for new e-mails and passwords. Logins have no rules. */
+export function newCredentials({ passwordMinLength }: AccountRules, isListed: IsListed) {
+  return {
+    withMinLength: <Body extends Type.TObject>(body: Body): Body =>
+      contracts.withPasswordMinLength(body, passwordMinLength),
+    passwordIssues: ({ password }: { readonly password?: string | undefined }) =>
+      password !== undefined && isListed(password) ? [LISTED_PASSWORD] : [],
+    emailIssues: ({ email }: { readonly email: string }) =>
+      contracts.isMailable(email) ? [] : [INVALID_EMAIL],
+    tooShort: shortPassword(passwordMinLength),
+  };
+}
+
+export function authOperations({ authService, rules, isListedPassword }: AuthOperationsOptions) {
+  const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(rules, isListedPassword);
+  const hasRoles = rules.claims.includes("roles");
+  const [User, toUser] = hasRoles
+    ? [contracts.UserWithRoles, contracts.toUserWithRoles]
+    : [contracts.User, contracts.toUser];
+  return [
+    operation({
+      id: "register",
+      method: "POST",
+      path: "/auth/register",
+      tag: "Auth",
+      summary: "Register a user",
+      description:
+        "The user is active and can log in at once. If the service sends mail, it also requests the mail that verifies the e-mail.",
+      body: withMinLength(contracts.RegisterRequest),
+      refineBody: (body) => [...emailIssues(body), ...passwordIssues(body)],
+      issues: [INVALID_EMAIL, tooShort],
+      limit: { quota: "register" },
+      success: { status: 201, description: "The new user.", schema: User },
+      errors: ["USER_ALREADY_EXISTS", ...HASHING_ERRORS],
+      handler: async ({ body }, request) => toUser(await authService.register(body, request)),
+    }),
+    operation({
+      id: "login",
+      method: "POST",
+      path: "/auth/login",
+      tag: "Auth",
+      summary: "Exchange e-mail and password for an access token",
+      description:
+        "An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403. If the service publishes the keys of tokens, an inactive user gets 403 instead of a token.",
+      body: contracts.LoginRequest,
+      issues: [INVALID_EMAIL],
+      limit: { quota: "login" },
+      success: { status: 200, description: "An access token.", schema: contracts.Token },
+      errors: ["INVALID_CREDENTIALS", "INACTIVE_USER", ...HASHING_ERRORS],
+      handler: async ({ body }, request) => contracts.toToken(await authService.login(body, request)),
+    }),
+    operation({
+      id: "getMe",
+      method: "GET",
+      path: "/auth/me",
+      tag: "Auth",
+      summary: "Read the current user",
+      description: "Reads the user from the database, so it includes all changes since the token was issued.",
+      requiresToken: true,
+      success: { status: 200, description: "The current user.", schema: User },
+      handler: ({ principal }) => toUser(principal.user),
+    }),
+    operation({
+      id: "renewToken",
+      method: "POST",
+      path: "/auth/tokens",
+      tag: "Auth",
+      feature: "renewal",
+      summary: "Exchange a token for a new one of the same login",
+      description:
+        "The token in the request remains valid until it expires. No token of a login is valid later than the configured number of days after it. The token that made the latest password change cannot be renewed.",
+      requiresToken: true,
+      success: { status: 200, description: "An access token.", schema: contracts.Token },
+      errors: ["LOGIN_REQUIRED"],
+      handler: async ({ principal }) => contracts.toToken(await authService.renew(principal)),
+    }),
+    operation({
+      id: "updateMe",
+      method: "PATCH",
+      path: "/auth/me",
+      tag: "Auth",
+      summary: "Change the username, the password or both",
+      description:
+        "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.",
+      requiresToken: true,
+      body: withMinLength(contracts.updateUserRequest(rules)),
+      refineBody: passwordIssues,
+      issues: [tooShort, ...(rules.hasPasskeys ? [wrongType("body", "remove_passkeys", "boolean")] : [])],
+      limit: {
+        quota: "passwordChange",
+        per: "user",
+        applies: ({ password, current_password }) => password !== undefined || current_password !== undefined,
+      },
+      success: { status: 200, description: "The updated user.", schema: User },
+      errors: ["CURRENT_PASSWORD_INCORRECT", "USER_ALREADY_EXISTS", ...HASHING_ERRORS],
+      handler: async ({ principal, body }, request) =>
+        toUser(await authService.update(principal, body, request)),
+    }),
+    operation({
+      id: "deleteMe",
+      method: "DELETE",
+      path: "/auth/me",
+      tag: "Auth",
+      summary: "Delete the current user",
+      description:
+        "Cannot be undone. The tokens of the user stop working immediately, and e-mail and username can be registered again.",
+      requiresToken: true,
+      success: { status: 204, description: "The user is deleted." },
+      handler: ({ principal }, request) => authService.delete(principal, request),
+    }),
+    operation({
+      id: "revokeTokens",
+      method: "DELETE",
+      path: "/auth/tokens",
+      tag: "Auth",
+      summary: "Revoke all tokens of the current user",
+      description: "Revokes every token, including the one in this request.",
+      requiresToken: true,
+      success: { status: 204, description: "The tokens are revoked." },
+      handler: ({ principal }, request) => authService.revokeTokens(principal, request),
+    }),
+  ];
+}

@@ -1,0 +1,28 @@
+/** The operations of the public API, in the order of the OpenAPI document. Those of features that are off are included. */
+import type { PublicKeySet } from "@latchkey/contracts";
+import type { Operation } from "../http/operation.ts";
+import type { Principal } from "../tokens/access-tokens.ts";
+import { linkOperations } from "./auth/link-operations.ts";
+import { type AuthOperationsOptions, authOperations } from "./auth/operations.ts";
+import { keyOperations } from "./keys/operations.ts";
+import { probeOperations } from "./probes/operations.ts";
+import type { Readiness } from "./probes/service.ts";
+import { todoOperations } from "./todos/operations.ts";
+import type { TodoService } from "./todos/service.ts";
+
+export interface FeatureOptions extends AuthOperationsOptions {
+  readonly readiness: Readiness;
+  readonly todoService: TodoService;
+  readonly publicKeySet: PublicKeySet;
+  /** Empty if passkeys are off: their modules are not loaded. */
+  readonly passkeyOperations: readonly Operation<Principal>[];
+}
+
+export const createOperations = (options: FeatureOptions): readonly Operation<Principal>[] => [
+  ...probeOperations(options.readiness),
+  ...authOperations(options),
+  ...linkOperations(options),
+  ...options.passkeyOperations,
+  ...keyOperations(options.publicKeySet),
+  ...todoOperations(options.todoService),
+];

@@ -1,0 +1,112 @@
+/** The operations on passkeys. The rules are in `service.ts`. */
+import * as contracts from "@latchkey/contracts";
+import { HASHING_ERRORS } from "../../errors.ts";
+import { wrongType } from "../../http/issues.ts";
+import { operation } from "../../http/operation.ts";
+import type { PasskeyService } from "./service.ts";
+
+const { PasskeyOptionsResponse, PasskeyListResponse } = contracts.PASSKEY_RESPONSES;
+
+export const passkeyOperations = (passkeyService: PasskeyService) => [
+  operation({
+    id: "passkeyLoginOptions",
+    method: "POST",
+    path: "/auth/login/passkey/options",
+    tag: "Auth",
+    feature: "passkeys",
+    summary: "Begin a login with a passkey",
+    description:
+      "Returns the options for `navigator.credentials.get`, in JSON, and a state, which is valid for five minutes. They do not depend on the user.",
+    success: { status: 200, description: "Options and state.", schema: PasskeyOptionsResponse },
+    isStatic: true,
+    handler: () => passkeyService.requestLogin(),
+  }),
+  operation({
+    id: "passkeyLogin",
+    method: "POST",
+    path: "/auth/login/passkey",
+    tag: "Auth",
+    feature: "passkeys",
+    summary: "Exchange the response of a passkey for an access token",
+    description:
+      "Every rejection has the same response. A state works once. A passkey whose authenticator does not count can log in eight times in five minutes, then gets 429.",
+    body: contracts.PasskeyLoginRequest,
+    issues: [wrongType("body", "response", "object")],
+    limit: { quota: "passkeyLogin" },
+    success: { status: 200, description: "An access token.", schema: contracts.Token },
+    errors: ["PASSKEY_REJECTED", "INACTIVE_USER"],
+    handler: async ({ body }, request) => contracts.toToken(await passkeyService.login(body, request)),
+  }),
+  operation({
+    id: "listPasskeys",
+    method: "GET",
+    path: "/auth/passkeys",
+    tag: "Auth",
+    feature: "passkeys",
+    summary: "List the passkeys of the current user",
+    description: "The oldest comes first.",
+    requiresToken: true,
+    success: { status: 200, description: "The passkeys.", schema: PasskeyListResponse },
+    handler: async ({ principal }) => (await passkeyService.list(principal)).map(contracts.toPasskey),
+  }),
+  operation({
+    id: "createPasskey",
+    method: "POST",
+    path: "/auth/passkeys",
+    tag: "Auth",
+    feature: "passkeys",
+    summary: "Create a passkey",
+    description: "Stores the passkey that the browser has created. A user can have ten.",
+    requiresToken: true,
+    body: contracts.CreatePasskeyRequest,
+    issues: [wrongType("body", "response", "object")],
+    success: { status: 201, description: "The new passkey.", schema: contracts.Passkey },
+    errors: ["PASSKEY_INVALID"],
+    handler: async ({ principal, body }, request) =>
+      contracts.toPasskey(await passkeyService.create(principal, body, request)),
+  }),
+  operation({
+    id: "deletePasskey",
+    method: "DELETE",
+    path: "/auth/passkeys/:id",
+    tag: "Auth",
+    feature: "passkeys",
+    summary: "Remove a passkey of the current user",
+    description: "Tokens of earlier logins with it remain valid.",
+    requiresToken: true,
+    params: contracts.PasskeyPath,
+    issues: [
+      {
+        loc: ["path", "id"],
+        msg: "must not contain U+0000 or lone surrogates",
+        type: "string_pattern_mismatch",
+      },
+    ],
+    success: { status: 204, description: "The passkey is removed." },
+    errors: ["PASSKEY_NOT_FOUND", "LAST_LOGIN"],
+    handler: ({ principal, params }, request) => passkeyService.remove(principal, params.id, request),
+  }),
+  operation({
+    id: "createPasskeyOptions",
+    method: "POST",
+    path: "/auth/passkeys/options",
+    tag: "Auth",
+    feature: "passkeys",
+    summary: "Begin to create a passkey",
+    description:
+      "Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the password or the passkeys of the user change. If the service sends mail, the e-mail must be verified.",
+    requiresToken: true,
+    body: contracts.PasskeyOptionsRequest,
+    issues: [wrongType("body", "current_password", "string")],
+    limit: {
+      quota: "passwordChange",
+      per: "user",
+      description:
+        "Counts against the limits of updates with a current password, by default {quota} per user and per client address.",
+    },
+    success: { status: 200, description: "Options and state.", schema: PasskeyOptionsResponse },
+    errors: ["CURRENT_PASSWORD_INCORRECT", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
+    handler: ({ principal, body }, request) =>
+      passkeyService.requestCreation(principal, body.current_password, request),
+  }),
+];

@@ -1,0 +1,96 @@
+/** The operations on todos. The rules are in `service.ts`. */
+import {
+  CreateTodoRequest,
+  PAGE_SIZE_DEFAULT,
+  Todo,
+  TodoPage,
+  TodoPath,
+  TodoQuery,
+  toTodo,
+  UpdateTodoRequest,
+} from "@latchkey/contracts";
+import { wrongType } from "../../http/issues.ts";
+import { operation } from "../../http/operation.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import type { TodoService } from "./service.ts";
+
+export const todoOperations = (todoService: TodoService) => [
+  operation({
+    id: "listTodos",
+    method: "GET",
+    path: "/todos",
+    tag: "Todos",
+    feature: "todos",
+    summary: "List todos by page",
+    description: "In ascending order of id. A malformed cursor starts the listing at the beginning.",
+    query: TodoQuery,
+    // Repetition makes a cursor malformed, and malformed cursors are ignored.
+    normalizeQuery: ({ cursor, ...others }) => (typeof cursor === "string" ? { ...others, cursor } : others),
+    issues: [wrongType("query", "limit", "integer")],
+    success: { status: 200, description: "A page.", schema: TodoPage },
+    async handler({ query: { cursor, limit = PAGE_SIZE_DEFAULT } }) {
+      const after = (cursor !== undefined && decodeCursor(cursor)) || 0;
+      const { items, nextAfter } = await todoService.list({ after, limit });
+      return {
+        items: items.map(toTodo),
+        next_cursor: nextAfter === null ? null : encodeCursor(nextAfter),
+      };
+    },
+  }),
+  operation({
+    id: "createTodo",
+    method: "POST",
+    path: "/todos",
+    tag: "Todos",
+    feature: "todos",
+    summary: "Create a todo",
+    description: "A todo without `completed` is not completed.",
+    body: CreateTodoRequest,
+    issues: [wrongType("body", "completed", "boolean")],
+    success: { status: 201, description: "The new todo.", schema: Todo },
+    handler: async ({ body }) => toTodo(await todoService.create(body)),
+  }),
+  operation({
+    id: "getTodo",
+    method: "GET",
+    path: "/todos/:id",
+    tag: "Todos",
+    feature: "todos",
+    summary: "Read a todo",
+    description: "Todos have no owner: every client can read, change and delete each of them.",
+    params: TodoPath,
+    issues: [wrongType("path", "id", "integer")],
+    success: { status: 200, description: "The todo.", schema: Todo },
+    errors: ["TODO_NOT_FOUND"],
+    handler: async ({ params }) => toTodo(await todoService.read(params.id)),
+  }),
+  operation({
+    id: "updateTodo",
+    method: "PATCH",
+    path: "/todos/:id",
+    tag: "Todos",
+    feature: "todos",
+    summary: "Update a todo",
+    description: "An empty object changes nothing.",
+    params: TodoPath,
+    body: UpdateTodoRequest,
+    issues: [wrongType("path", "id", "integer")],
+    success: { status: 200, description: "The updated todo.", schema: Todo },
+    errors: ["TODO_NOT_FOUND"],
+    handler: async ({ params, body }) => toTodo(await todoService.update(params.id, body)),
+  }),
+  operation({
+    id: "deleteTodo",
+    method: "DELETE",
+    path: "/todos/:id",
+    tag: "Todos",
+    feature: "todos",
+    summary: "Delete a todo",
+    description: "Cannot be undone. The id is never used again.",
+    params: TodoPath,
+    issues: [wrongType("path", "id", "integer")],
+    success: { status: 204, description: "The todo is deleted." },
+    errors: ["TODO_NOT_FOUND"],
+    handler: ({ params }) => todoService.delete(params.id),
+  }),
+];

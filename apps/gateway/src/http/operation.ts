@@ -1,0 +1,123 @@
+/**
+ * An operation is one object: what it requires, what it returns, its texts in the OpenAPI document, and its handler. The types
+ * of the handler follow from the schemas.
+ */
+import type { ValidationIssue } from "@latchkey/contracts";
+import type Type from "typebox";
+import type { ErrorCode } from "../errors.ts";
+import type { Feature, Features } from "../optional-features.ts";
+import type { QuotaName } from "../rate-limit/limits.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { Principal } from "../tokens/access-tokens.ts";
+
+type Members = Type.TObject;
+/** `never` stands for a schema that the operation does not have. */
+type ValueOf<Schema extends Type.TSchema> = [Schema] extends [never] ? undefined : Type.Static<Schema>;
+
+type Result<Success extends Type.TSchema, Unavailable extends Type.TSchema> =
+  | Type.Static<Success>
+  | Type.Static<Unavailable>;
+
+/** The validated parts of a request, and who sent the request. */
+export interface OperationInput<Body, Params, Query, Caller> {
+  readonly body: Body;
+  readonly params: Params;
+  readonly query: Query;
+  /** undefined if the operation requires no token. */
+  readonly principal: Caller;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly description: string;
+  /** A contract with a name. Without a schema, the response has no body. */
+  readonly schema?: Type.TSchema;
+}
+
+/** The operation's own limit. It counts the valid requests only. */
+export interface OperationLimit<Body> {
+  readonly quota: QuotaName;
+  /** `user` counts per user and per client address. @default per client address */
+  readonly per?: "user";
+  /** Whether a request counts. Only with `per: "user"`. @default every request counts */
+  applies?(body: Body): boolean;
+  /** Replaces the description of the quota. `{quota}` is the default of its variable. */
+  readonly description?: string;
+}
+
+export interface Operation<
+  Caller,
+  Body extends Members = Members,
+  Params extends Members = Members,
+  Query extends Members = Members,
+  Success extends Type.TSchema = Type.TSchema,
+  Unavailable extends Type.TSchema = Type.TSchema,
+  RequiresToken extends boolean = boolean,
+> {
+  /** `operationId`. Generated clients name their methods after it. */
+  readonly id: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** A parameter is written as `:name`. */
+  readonly path: `/${string}`;
+  readonly tag: string;
+  /** The operation exists only if this feature is on. @default it always exists */
+  readonly feature?: Feature;
+  readonly summary: string;
+  readonly description: string;
+  /** The operation requires a token, so it also returns every authentication error. @default false */
+  readonly requiresToken?: RequiresToken;
+  readonly params?: Params;
+  /** All parameters are optional. A repeated parameter is an array. */
+  readonly query?: Query;
+  /** Runs before the query is checked. */
+  normalizeQuery?(members: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  readonly body?: Body;
+  /** Finds further issues in a body that the schema accepts. */
+  refineBody?(body: ValueOf<Body>): readonly ValidationIssue[];
+  /** The issues in the example of a 422. Required if the operation has `params`, `query` or `body`. */
+  readonly issues?: readonly ValidationIssue[];
+  /** `none`: the request does not count against the default limit either. @default the default limit only */
+  readonly limit?: OperationLimit<ValueOf<Body>> | "none";
+  readonly success: Reply & { readonly schema?: Success };
+  /** A response that is neither a success nor an error of the table. */
+  readonly unavailable?: Reply & { readonly schema?: Unavailable };
+  /** The operation's own errors. The document adds those of the steps before the handler, and of the database. */
+  readonly errors?: readonly ErrorCode[];
+  /** The operation uses no resource: it returns no 500 or 503, and its handler returns no promise. */
+  readonly isStatic?: boolean;
+  handler(
+    input: OperationInput<
+      ValueOf<Body>,
+      ValueOf<Params>,
+      ValueOf<Query>,
+      RequiresToken extends true ? Caller : undefined
+    >,
+    request: RequestContext,
+  ): Result<Success, Unavailable> | Promise<Result<Success, Unavailable>>;
+}
+
+/**
+ * Returns a function that types an operation by its own schemas. `Caller` is what the authentication of the list returns. The
+ * cast is safe because each handler gets only values that the schemas of the same operation have validated.
+ */
+const operationFor =
+  <Caller>() =>
+  <
+    Body extends Members = never,
+    Params extends Members = never,
+    Query extends Members = never,
+    Success extends Type.TSchema = Type.TVoid,
+    Unavailable extends Type.TSchema = Type.TNever,
+    RequiresToken extends boolean = false,
+  >(
+    operation: Operation<Caller, Body, Params, Query, Success, Unavailable, RequiresToken>,
+  ) =>
+    operation as unknown as Operation<Caller>;
+
+/** An operation of users, who authenticate by access token. */
+export const operation = operationFor<Principal>();
+
+export const enabledOperations = <One extends { readonly feature?: Feature }>(
+  operations: readonly One[],
+  features: Features,
+): One[] => operations.filter(({ feature }) => feature === undefined || features.has(feature));
