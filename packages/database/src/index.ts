@@ -39,4 +39,5 @@ export { withTimeout } from "./timeout.ts";
 export type { Timestamp } from "./timestamp.ts";
 export { type HashCondition, hasHash, isRevoked, type ValidToken } from "./token-revocation.ts";
 export type { Password } from "./user-changes.ts";
+export { isLoginStale, type LoginMeans, type UserSearch, type UserTotals } from "./user-search.ts";
 export type { ListRequest, NewUser, UserChange } from "./users.ts";

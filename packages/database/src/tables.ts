@@ -1,6 +1,6 @@
 /** The tables of both databases. Columns are named like the fields in the API's JSON, such as `created_at`. */
 import type { MailKind } from "@latchkey/contracts";
-import { isNotNull, sql } from "drizzle-orm";
+import { isNotNull, type SQLWrapper, sql } from "drizzle-orm";
 import type * as postgresColumns from "./postgres/columns.ts";
 
 /** Drizzle's builders for one kind of database. The types are those of PostgreSQL. */
@@ -12,9 +12,14 @@ export type Columns = typeof postgresColumns;
  */
 export const toColumns = (columns: Readonly<Record<keyof Columns, unknown>>): Columns => columns as Columns;
 
+/** The conditions of partial indexes. Queries must use the same text: SQLite compares texts, not meanings. */
+export const isInactive = (isActive: SQLWrapper) => sql`not ${isActive}`;
+export const hasRoles = (roles: SQLWrapper) => sql`${roles} <> '[]'`;
+
 export function createTables(columns: Columns) {
   const { bigint, boolean, id, index, integer, now, primaryKey, roles, table, text, timestamp, uniqueIndex } =
     columns;
+  const { binary, isEmailIndexBinary } = columns;
   const createdAt = () => timestamp("created_at").notNull().default(now);
   const updatedAt = () => timestamp("updated_at").notNull().default(now);
 
@@ -54,7 +59,13 @@ export function createTables(columns: Columns) {
       /** null: the user has not logged in since the column exists. */
       lastLoginAt: timestamp("last_login_at"),
     },
-    ({ id, importedHash }) => [index("users_imported_index").on(id).where(isNotNull(importedHash))],
+    ({ id, email, username, importedHash, isActive, roles }) => [
+      index("users_imported_index").on(id).where(isNotNull(importedHash)),
+      index("users_inactive_index").on(id).where(isInactive(isActive)),
+      index("users_roles_index").on(id).where(hasRoles(roles)),
+      ...(isEmailIndexBinary ? [] : [index("users_email_prefix").on(binary(email))]),
+      index("users_username_prefix").on(binary(sql`lower(${username})`)),
+    ],
   );
 
   const todos = table("todos", {

@@ -34,6 +34,7 @@ import { singleRow } from "./row-decoder.ts";
 import type { User } from "./tables.ts";
 import { isValidToken, type ValidToken } from "./token-revocation.ts";
 import { createUserChanges, explainConflict } from "./user-changes.ts";
+import { createUserSearch } from "./user-search.ts";
 
 export interface NewUser extends Pick<User, "email" | "username" | "hashedPassword"> {
   /** @default null */
@@ -208,6 +209,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
       return (await run(query.returning({ id: users.id }))).length > 0;
     },
     ...createNetworks(client, tables),
+    ...createUserSearch(client, tables),
     ...imports,
     /**
      * Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is

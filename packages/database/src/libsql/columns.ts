@@ -1,5 +1,5 @@
 /** Drizzle's builders for the columns and tables of libsql. */
-import { sql } from "drizzle-orm";
+import { type SQLWrapper, sql } from "drizzle-orm";
 import { customType, integer } from "drizzle-orm/sqlite-core";
 import { ROLES_TYPE } from "../roles.ts";
 import { EPOCH, toTimestamp } from "../timestamp.ts";
@@ -45,3 +45,7 @@ export const boolean = (name = "") => integer(name, { mode: "boolean" });
 
 /** AUTOINCREMENT never reuses an id, so a deleted user's token cannot give access to a later account. */
 export const id = () => integer().primaryKey({ autoIncrement: true });
+
+/** Compares texts by their bytes, as all indexes do. */
+export const binary = (expression: SQLWrapper) => sql`${expression}`;
+export const isEmailIndexBinary = true;

@@ -2,7 +2,7 @@
  * The libsql tables, and the SQL expressions that PostgreSQL has in a different form. `postgres/schema.ts` describes the
  * expressions.
  */
-import { type Placeholder, type SQLWrapper, sql } from "drizzle-orm";
+import { type Placeholder, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { createTables, toColumns } from "../tables.ts";
 import * as sqliteColumns from "./columns.ts";
 
@@ -10,7 +10,7 @@ export const columns = toColumns(sqliteColumns);
 export const tables = createTables(columns);
 export const { users, todos, userNetworks, passkeys, identities, outbox, deletedImports, digestKeys } =
   tables;
-export const { now } = columns;
+export const { now, binary } = columns;
 
 /** The time this many seconds from now. A negative number means a time in the past. */
 export const later = (seconds: number) =>
@@ -23,6 +23,9 @@ export const lockText = (_: string) => sql<unknown>`null`;
 
 /** Follows a column: whether the value is an element of the JSON array. */
 export const isElementOf = (json: Placeholder) => sql`in (select value from json_each(${json}))`;
+
+/** Follows a column: whether a subquery returns the value. */
+export const isReturnedBy = (subquery: SQL) => sql`in (${subquery})`;
 
 export const lastId = sql<
   number | string

@@ -1,5 +1,5 @@
 /** Drizzle's builders for the columns and tables of PostgreSQL. */
-import { sql } from "drizzle-orm";
+import { type SQLWrapper, sql } from "drizzle-orm";
 import { bigint as bigintColumn, customType, PgSchema } from "drizzle-orm/pg-core";
 import { ROLES_TYPE } from "../roles.ts";
 import { toTimestamp } from "../timestamp.ts";
@@ -30,3 +30,9 @@ export const bigint = (name = "") => bigintColumn(name, { mode: "number" });
 
 /** An identity column never reuses an id, so a deleted user's token cannot give access to a later account. */
 export const id = () => bigint().primaryKey().generatedByDefaultAsIdentity();
+
+/** Compares texts by their bytes. An index of another collation does not find the texts that begin with a given one. */
+export const binary = (expression: SQLWrapper) => sql`(${expression} collate "C")`;
+
+/** The index of the constraint has the collation of the database. */
+export const isEmailIndexBinary = false;

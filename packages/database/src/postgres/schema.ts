@@ -1,12 +1,12 @@
 /** The PostgreSQL tables, and the SQL expressions that libsql has in a different form. */
-import { type Placeholder, type SQLWrapper, sql } from "drizzle-orm";
+import { type Placeholder, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { createTables } from "../tables.ts";
 import * as columns from "./columns.ts";
 
 export const tables = createTables(columns);
 export const { users, todos, userNetworks, passkeys, identities, outbox, deletedImports, digestKeys } =
   tables;
-export const { now } = columns;
+export const { now, binary } = columns;
 
 /** Ends a query: the selected rows must not change before the transaction ends. */
 export const forShare = sql`for share`;
@@ -27,6 +27,9 @@ export const lockText = (text: string) =>
  */
 export const isElementOf = (json: Placeholder) =>
   sql`= any (array(select json_array_elements_text(${json}::text::json)))`;
+
+/** Follows a column: whether a subquery returns the value. Runs the subquery first: the planner underestimates its rows. */
+export const isReturnedBy = (subquery: SQL) => sql`= any (array(${subquery}))`;
 
 /**
  * The highest user id that was ever used, including the ids of deleted users. While `is_called` is false, `last_value` has

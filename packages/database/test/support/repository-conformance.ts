@@ -6,6 +6,7 @@ import { importConformance } from "./import-conformance.ts";
 import { networkConformance } from "./network-conformance.ts";
 import { outboxConformance } from "./outbox-conformance.ts";
 import { passkeyConformance } from "./passkey-conformance.ts";
+import { searchConformance } from "./search-conformance.ts";
 import { ada, createTest, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 import { userConformance } from "./user-conformance.ts";
 
@@ -15,6 +16,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
   const test = createTest(open);
 
   describe(`users on ${name}`, () => userConformance(test));
+  describe(`operators on ${name}`, () => searchConformance(test));
   describe(`networks on ${name}`, () => networkConformance(test));
   describe(`the outbox on ${name}`, () => outboxConformance(test));
   describe(`passkeys on ${name}`, () => passkeyConformance(test));

@@ -1,0 +1,189 @@
+/**
+ * What an operator reads about users, in either database. Invariant: no query reads more rows than its page needs by much,
+ * however many users there are: the embedded database blocks the whole service while it reads.
+ */
+import { emailForms } from "@latchkey/contracts";
+import {
+  type AnyColumn,
+  and,
+  asc,
+  count,
+  eq,
+  gt,
+  inArray,
+  max,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from "drizzle-orm";
+import type { Orm, PageRequest, RepositoryClient, Tables } from "./repository-client.ts";
+import { hasRoles, isInactive } from "./tables.ts";
+import type { Timestamp } from "./timestamp.ts";
+
+/** Selects the users that meet all conditions. A condition that is undefined is met by every user. */
+export interface UserSearch extends PageRequest {
+  /** This address, in any of its forms (`emailForms`). */
+  readonly email?: string | undefined;
+  /** The beginning of the e-mail or of the username. The case of usernames is ignored by the rules of the database. */
+  readonly search?: string | undefined;
+  readonly isActive?: boolean | undefined;
+  readonly role?: string | undefined;
+  /** Only users with this `importedHash`. */
+  readonly importedHash?: string | undefined;
+}
+
+/** How many logins with something else than a password a user has, and from how many networks. */
+export interface LoginMeans {
+  readonly passkeys: number;
+  readonly identities: number;
+  readonly networks: number;
+}
+
+export interface UserTotals {
+  readonly users: number;
+  readonly inactive: number;
+  /** Users who logged in since the given time. */
+  readonly recent: number;
+}
+
+/** If more texts begin with the searched one, a walk over all users in the order of ids finds a page sooner. */
+const MAX_INDEXED_MATCHES = 5_000;
+const LAST_CHARACTER = "\u{10FFFF}";
+/** The users that one query counts. */
+const COUNTED_AT_ONCE = 50_000;
+
+type SearchTables = Pick<Tables, "users" | "binary" | "isReturnedBy">;
+
+const prefixRanges = ({ users, binary }: SearchTables, prefix: string) => {
+  const [email, username] = [binary(sql`${users.email}`), binary(sql`lower(${users.username})`)];
+  const [first, last] = [sql`lower(${prefix})`, sql`lower(${prefix}) || ${LAST_CHARACTER}`];
+  return {
+    email: sql`(${email} >= ${first} and ${email} < ${last})`,
+    username: sql`(${username} >= ${first} and ${username} < ${last})`,
+  };
+};
+
+/** Counts the matches of each index, but no more than `MAX_INDEXED_MATCHES`. */
+export function matchesQuery(orm: Orm, tables: SearchTables, prefix: string) {
+  const { users } = tables;
+  const countUpTo = (range: SQL) =>
+    sql<
+      number | string
+    >`(select count(*) from (select 1 from ${users} where ${range} limit ${MAX_INDEXED_MATCHES}) as matches)`;
+  const { email, username } = prefixRanges(tables, prefix);
+  return orm
+    .select({ emails: countUpTo(email), usernames: countUpTo(username) })
+    .from(sql`(select 1) as one`);
+}
+
+/** @param isCommon whether so many users match the prefix that the indexes are not used for it */
+export function searchQuery(orm: Orm, tables: SearchTables, request: UserSearch, isCommon: boolean) {
+  const { users, isReturnedBy } = tables;
+  const { after, limit, email, search, isActive, role, importedHash } = request;
+  const conditions = [gt(users.id, after)];
+  if (email !== undefined) conditions.push(inArray(users.email, emailForms(email)));
+  if (search !== undefined) {
+    const ranges = prefixRanges(tables, search);
+    const ids = (range: SQL) => sql`select ${users.id} from ${users} where ${range}`;
+    const found = sql`${users.id} ${isReturnedBy(sql`${ids(ranges.email)} union ${ids(ranges.username)}`)}`;
+    conditions.push(isCommon ? sql`(${ranges.email} or ${ranges.username})` : found);
+  }
+  if (isActive !== undefined)
+    conditions.push(isActive ? eq(users.isActive, true) : isInactive(users.isActive));
+  if (role !== undefined) {
+    const text = `%${JSON.stringify(role).replaceAll(/[!%_]/g, "!$&")}%`;
+    conditions.push(hasRoles(users.roles), sql`${users.roles} like ${text} escape '!'`);
+  }
+  if (importedHash !== undefined) conditions.push(sql`${users.importedHash} = ${importedHash}`);
+  return orm
+    .select()
+    .from(users)
+    .where(and(...conditions))
+    .orderBy(asc(users.id))
+    .limit(limit);
+}
+
+export function createUserSearch({ orm, prepare, run }: RepositoryClient, tables: Tables) {
+  const { users, userNetworks, passkeys, identities, now, later } = tables;
+
+  return {
+    /** Returns a page in ascending order of ids. */
+    search: async (request: UserSearch) => {
+      const { search } = request;
+      const [matches] = search === undefined ? [] : await prepare(matchesQuery(orm, tables, search))({});
+      const isCommon = Math.max(Number(matches?.emails), Number(matches?.usernames)) >= MAX_INDEXED_MATCHES;
+      return prepare(searchQuery(orm, tables, request, isCommon))({});
+    },
+    /** @param networkSeconds networks that were stored earlier are not counted */
+    countLoginMeans: async (ids: readonly number[], networkSeconds: number) => {
+      const countOf = (name: keyof LoginMeans, userId: SQLWrapper & Pick<AnyColumn, "table">, more?: SQL) =>
+        sql`select ${userId} as id, ${sql.raw(`'${name}'`)} as name, count(*) as rows from ${userId.table} where ${and(inArray(userId, [...ids]), more)} group by ${userId}`;
+      const isRecent = gt(userNetworks.lastSeenAt, later(-networkSeconds));
+      const counts = sql`(${countOf("passkeys", passkeys.userId)} union all ${countOf("identities", identities.userId)} union all ${countOf("networks", userNetworks.userId, isRecent)}) as counts`;
+      const columns = {
+        id: sql<number | string>`id`,
+        name: sql<keyof LoginMeans>`name`,
+        rows: sql<number | string>`rows`,
+      };
+      const found = ids.length === 0 ? [] : await prepare(orm.select(columns).from(counts))({});
+      const means = new Map(ids.map((id) => [id, { passkeys: 0, identities: 0, networks: 0 }]));
+      for (const { id, name, rows } of found) {
+        const own = means.get(Number(id));
+        if (own) own[name] = Number(rows);
+      }
+      return means;
+    },
+    /** Counts all users, in queries that are short each. */
+    countTotals: async (recentSeconds: number): Promise<UserTotals> => {
+      const totals = { users: 0, inactive: 0, recent: 0 };
+      for (let after = 0; ; ) {
+        const { id, isActive, lastLoginAt } = users;
+        const part = orm
+          .select({ id, isActive, lastLoginAt })
+          .from(users)
+          .where(gt(id, after))
+          .orderBy(asc(id))
+          .limit(COUNTED_AT_ONCE)
+          .as("part");
+        const sumOf = (condition: SQL) =>
+          sql<number | string>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`;
+        const counts = orm
+          .select({
+            last: max(part.id),
+            users: count(),
+            inactive: sumOf(isInactive(part.isActive)),
+            recent: sumOf(sql`${part.lastLoginAt} > ${later(-recentSeconds)}`),
+          })
+          .from(part);
+        const [counted] = await prepare(counts)({});
+        if (!counted?.last) return totals;
+        for (const name of ["users", "inactive", "recent"] as const) totals[name] += Number(counted[name]);
+        after = Number(counted.last);
+      }
+    },
+    /**
+     * Stores the time of a login, unless the stored time is less than a day old. Does not change `updatedAt`, because a login is
+     * not a change of the user.
+     */
+    storeLogin: async (id: number): Promise<void> => {
+      const isOld = or(
+        sql`${users.lastLoginAt} is null`,
+        sql`${users.lastLoginAt} <= ${later(-24 * 60 * 60)}`,
+      );
+      await run(
+        orm
+          .update(users)
+          .set({ lastLoginAt: now })
+          .where(and(eq(users.id, id), isOld)),
+      );
+    },
+  };
+}
+
+/** The age from which the stored time of the latest login is replaced. */
+const LOGIN_STORED_MS = 24 * 60 * 60 * 1000;
+
+/** Whether a login now must call `storeLogin`. */
+export const isLoginStale = (lastLoginAt: Timestamp | null): boolean =>
+  lastLoginAt === null || Date.now() - Date.parse(lastLoginAt) >= LOGIN_STORED_MS;
