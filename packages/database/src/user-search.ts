@@ -17,6 +17,7 @@ import {
   type SQLWrapper,
   sql,
 } from "drizzle-orm";
+import { NO_PASSWORD } from "./imports.ts";
 import type { Orm, PageRequest, RepositoryClient, Tables } from "./repository-client.ts";
 import { hasRoles, isInactive } from "./tables.ts";
 import type { Timestamp } from "./timestamp.ts";
@@ -29,8 +30,7 @@ export interface UserSearch extends PageRequest {
   readonly search?: string | undefined;
   readonly isActive?: boolean | undefined;
   readonly role?: string | undefined;
-  /** Only users with this `importedHash`. */
-  readonly importedHash?: string | undefined;
+  readonly isWithoutPassword?: boolean | undefined;
 }
 
 /** How many logins with something else than a password a user has, and from how many networks. */
@@ -80,7 +80,7 @@ export function matchesQuery(orm: Orm, tables: SearchTables, prefix: string) {
 /** @param isCommon whether so many users match the prefix that the indexes are not used for it */
 export function searchQuery(orm: Orm, tables: SearchTables, request: UserSearch, isCommon: boolean) {
   const { users, isReturnedBy } = tables;
-  const { after, limit, email, search, isActive, role, importedHash } = request;
+  const { after, limit, email, search, isActive, role, isWithoutPassword } = request;
   const conditions = [gt(users.id, after)];
   if (email !== undefined) conditions.push(inArray(users.email, emailForms(email)));
   if (search !== undefined) {
@@ -95,7 +95,10 @@ export function searchQuery(orm: Orm, tables: SearchTables, request: UserSearch,
     const text = `%${JSON.stringify(role).replaceAll(/[!%_]/g, "!$&")}%`;
     conditions.push(hasRoles(users.roles), sql`${users.roles} like ${text} escape '!'`);
   }
-  if (importedHash !== undefined) conditions.push(sql`${users.importedHash} = ${importedHash}`);
+  if (isWithoutPassword !== undefined) {
+    const comparison = sql.raw(isWithoutPassword ? "=" : "is distinct from");
+    conditions.push(sql`${users.importedHash} ${comparison} ${NO_PASSWORD}`);
+  }
   return orm
     .select()
     .from(users)

@@ -20,7 +20,7 @@ const SEARCHES: readonly (readonly [index: RegExp, request: Partial<UserSearch>]
   [PREFIX, { search: "ada" }],
   [/users_inactive_index/, { isActive: false }],
   [/users_roles_index/, { role: "admin" }],
-  [/users_imported_index/, { importedHash: "none" }],
+  [/users_imported_index/, { isWithoutPassword: true }],
 ];
 
 test("libsql finds the users of each search by an index", async () => {
