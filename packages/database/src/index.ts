@@ -29,7 +29,7 @@ export {
   restoreFile,
 } from "./open.ts";
 export type { ChangedUser, OperatorChange, OperatorChangeOptions } from "./operator-changes.ts";
-export type { Mail, MailBudget, MailPolicy, Recipient } from "./outbox.ts";
+export type { ClaimedMail, Mail, MailBudget, MailPolicy, Recipient } from "./outbox.ts";
 export { MAX_USED_STATEMENTS } from "./passkeys.ts";
 export type { LastIds } from "./raise-ids.ts";
 export type * from "./repositories.ts";

@@ -4,6 +4,7 @@
  */
 import { emailForms, type MailKind } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import { matchEmailForms } from "./email-forms.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import type { OutboxRow, User } from "./tables.ts";
 
@@ -27,12 +28,14 @@ export interface MailPolicy {
   readonly digestMailbox: (recipient: Recipient) => string;
   /** A mail is sent if all budgets of its `kind` allow the mail. All processes lock the budgets in the order of this array. */
   readonly budgets: readonly MailBudget[];
+  /** Whether the mail can be sent. A mail that cannot be sent does not count. Discard it. */
+  readonly isSendable: (mail: ClaimedMail) => boolean;
   /** Claims only mails without an attempt, the newest first. @default false */
   readonly isNew?: boolean;
 }
 
 /** A mail that this process has claimed. `attempts` includes the current attempt. */
-export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified"> {
+export interface ClaimedMail extends Omit<OutboxRow, "recipient" | "isRecipientVerified"> {
   /** The value before the claim: null if no earlier attempt was made. */
   readonly emailDigest: string | null;
   /** The user at the time of the claim. null: no user had the e-mail of the request, or the user was deleted. */
@@ -41,6 +44,9 @@ export interface Mail extends Omit<OutboxRow, "recipient" | "isRecipientVerified
   readonly recipient: Recipient | null;
   /** Whether a user has the e-mail address that was stored with the mail. */
   readonly isTaken: boolean;
+}
+
+export interface Mail extends ClaimedMail {
   /** Whether the budgets allow the mail. If not, discard the mail. */
   readonly isWithinBudget: boolean;
 }
@@ -132,7 +138,7 @@ export function createOutboxRepository(
 
   const claim = async (
     transaction: Orm,
-    { digestMailbox, budgets, isNew = false }: MailPolicy,
+    { digestMailbox, budgets, isSendable, isNew = false }: MailPolicy,
   ): Promise<Mail | null> => {
     const attempt = { attempts: sql`${outbox.attempts} + 1`, attemptedAt: now, ...waitFor(LEASE_SECONDS) };
     const query = transaction.update(outbox).set(attempt);
@@ -143,11 +149,13 @@ export function createOutboxRepository(
     const [user = null] = await found(eq(users.id, row.userId ?? 0));
     const recipient = email === null ? user : { email, emailVerified: isRecipientVerified ?? false };
     const isTaken = email !== null && (await found(inArray(users.email, emailForms(email)))).length > 0;
+    const claimed = { ...row, user, recipient, isTaken };
     const isCounted =
       row.emailDigest !== null ||
       (recipient !== null &&
+        isSendable(claimed) &&
         (await countWithinBudget(transaction, row, recipient, digestMailbox(recipient), budgets)));
-    return { ...row, user, recipient, isTaken, isWithinBudget: isCounted };
+    return { ...claimed, isWithinBudget: isCounted };
   };
 
   return {
@@ -161,9 +169,7 @@ export function createOutboxRepository(
       email: string,
       { isLimited = true, state }: { readonly isLimited?: boolean; readonly state?: string } = {},
     ) => {
-      const [sent, ascii, unicode] = emailForms(email);
-      const order = sql`case ${users.email} when ${sent} then 0 when ${ascii} then 1 else 2 end`;
-      const hasForm = inArray(users.email, [sent, ascii, unicode]);
+      const { hasForm, order } = matchEmailForms(users, emailForms(email));
       const userId = sql<number>`(select ${users.id} from ${users} where ${hasForm} order by ${order} limit 1)`;
       const values = { kind, userId, state, emailDigest: isLimited ? null : UNLIMITED };
       const times = kind === "reset" || kind === "verification" ? {} : sentByDueAt({ now });

@@ -17,6 +17,7 @@ import {
   sql,
 } from "drizzle-orm";
 import { createEmailChanges } from "./email-changes.ts";
+import { matchEmailForms } from "./email-forms.ts";
 import { insertIdentity, type NewIdentity } from "./identities.ts";
 import { createImports, NO_PASSWORD } from "./imports.ts";
 import { createLoginCodes } from "./login-codes.ts";
@@ -99,9 +100,8 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
   const isNetwork = eq(userNetworks.networkDigest, given.networkDigest);
   const isOwn = and(eq(userNetworks.userId, users.id), isNetwork);
   const withNetwork = orm.select(columns).from(users).leftJoin(userNetworks, isOwn);
-  const forms = [given.email, given.asciiEmail, given.unicodeEmail];
-  const order = sql`case ${users.email} when ${given.email} then 0 when ${given.asciiEmail} then 1 else 2 end`;
-  const byEmail = prepare(withNetwork.where(inArray(users.email, forms)).orderBy(order).limit(1));
+  const forms = matchEmailForms(users, [given.email, given.asciiEmail, given.unicodeEmail]);
+  const byEmail = prepare(withNetwork.where(forms.hasForm).orderBy(forms.order).limit(1));
   const findByEmail = async (sent: string, networkDigest = "") => {
     const [email, asciiEmail, unicodeEmail] = emailForms(sent);
     return (await byEmail({ email, asciiEmail, unicodeEmail, networkDigest }))[0] ?? null;

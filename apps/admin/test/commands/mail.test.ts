@@ -10,6 +10,7 @@ import { runTool } from "../support/tool.ts";
 const MAIL_FROM = "accounts@example.com";
 const ONE_RESET: MailPolicy = {
   digestMailbox: ({ email }) => email,
+  isSendable: () => true,
   budgets: [{ kinds: ["reset"], capacity: 1, refillMs: 60_000 }],
 };
 

@@ -11,16 +11,15 @@ import {
   type MailKind,
   type MailText,
 } from "@latchkey/contracts";
-import { type Mail, type OutboxRepository, type Recipient, withTimeout } from "@latchkey/database";
-import { hasPassword } from "@latchkey/hashing";
 import {
-  type ListedLogins,
-  type MailContents,
-  MailNotSent,
-  mailboxOf,
-  type Transport,
-  toMailError,
-} from "@latchkey/mail";
+  type ClaimedMail,
+  type Mail,
+  type OutboxRepository,
+  type Recipient,
+  withTimeout,
+} from "@latchkey/database";
+import { hasPassword } from "@latchkey/hashing";
+import { type ListedLogins, type MailContents, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
@@ -37,6 +36,11 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens" 
   readonly listLogins: (userId: number) => Promise<ListedLogins>;
   readonly logger: Pick<Logger, "warn" | "info">;
   readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
+  /**
+   * Time between two reads of the outbox. Requests never cause a read: the work of sending a mail would delay responses, and so
+   * reveal whether the e-mail is registered. @default 1000
+   */
+  readonly pollMs?: number;
 }
 
 /** The number of mails that are sent at the same time. */
@@ -46,11 +50,6 @@ const CONCURRENCY = 4;
  * would delay all other mails.
  */
 const RESERVED = 1;
-/**
- * Time between two reads of the outbox. Requests never cause a read: the work of sending a mail would delay responses, and so
- * reveal whether the e-mail is registered.
- */
-const POLL_MS = 1000;
 /** Timeout of `close`; less than the default grace period of a shutdown. */
 const CLOSE_MS = 5000;
 const CLEANING_MS = 60 * 60 * 1000;
@@ -60,10 +59,12 @@ const MAX_PAUSE_SECONDS = 5 * 60;
 export function startMailSender(options: MailSenderOptions) {
   const { outbox, transport, from, writeMail, listLogins, digests, logger, observe } = options;
   const { oneTimeTokens, loginCodes } = options;
+  const { pollMs = 1000 } = options;
   const stopping = new AbortController();
   let isDatabaseFailing = false;
 
-  const isWanted = ({ kind, user, isTaken, state }: Mail): boolean => {
+  const isWanted = ({ kind, user, recipient, isTaken, state }: ClaimedMail): boolean => {
+    if (!recipient || isNonexistent(recipient.email)) return false;
     // A notification with a stored recipient is sent even if the user was deleted.
     if (!user) return isNotification(kind);
     const isChange = kind === "email-change-approval" || kind === "email-change";
@@ -71,16 +72,13 @@ export function startMailSender(options: MailSenderOptions) {
     return MAILS[kind].isWanted(user);
   };
 
-  const contentsOf = async (
-    { kind, user, state }: Mail,
-    recipient: Recipient,
-    expiresAt: number,
-  ): Promise<MailContents> => {
+  const contentsOf = async (mail: Mail, recipient: Recipient): Promise<MailContents> => {
+    const { kind, user, state } = mail;
     if (!user) return {};
     if (kind === "login-code") return { code: loginCodes.codeOf(state ?? "", user) };
     if (hasLink(kind)) {
       const purpose = kind === "invitation" ? "reset" : kind;
-      return { token: oneTimeTokens.sign(purpose, expiresAt, user) };
+      return { token: oneTimeTokens.sign(purpose, expiryOf(mail), user) };
     }
     // A stored recipient can be a former e-mail of the user, whose logins do not concern it.
     const isListed = (kind === "password" || kind === "identity") && user.email === recipient.email;
@@ -89,37 +87,45 @@ export function startMailSender(options: MailSenderOptions) {
     return { logins: { ...logins, hasPassword: kind === "identity" && hasPassword(user) } };
   };
 
+  const isSendable = (mail: ClaimedMail): boolean => isWanted(mail) && !isExpired(mail);
+
+  const report = (event: string, { kind, userId }: Mail, reason: string): void =>
+    logger.warn({ event, kind, user_id: userId, reason }, event);
+
   const process = async (mail: Mail): Promise<void> => {
     const { id, kind, recipient } = mail;
-    if (!recipient || isNonexistent(recipient.email) || !isWanted(mail)) return outbox.discard(mail);
+    if (!recipient || !isWanted(mail)) return outbox.discard(mail);
+    if (isExpired(mail)) {
+      report("mail.failed", mail, "expired");
+      observe?.("failed", kind);
+      return outbox.discard(mail);
+    }
     if (!mail.isWithinBudget) {
       if (isNotification(kind))
         logger.info({ event: "mail.suppressed", kind, user_id: mail.userId }, "mail.suppressed");
       observe?.("suppressed", kind);
       return outbox.discard(mail);
     }
-    const expiresAt = Date.parse(mail.createdAt) + MAILS[kind].lifetimeMs;
     try {
-      if (expiresAt <= Date.now()) throw new MailNotSent("expired", true);
-      const contents = await contentsOf(mail, recipient, expiresAt);
+      const contents = await contentsOf(mail, recipient);
       await transport.send({ from, to: recipient.email, ...writeMail(kind, contents) });
       observe?.("sent", kind);
     } catch (error) {
       const { reason, isPermanent } = toMailError(error);
-      const event = isPermanent ? "mail.failed" : "mail.postponed";
-      logger.warn({ event, kind, user_id: mail.userId, reason }, event);
+      report(isPermanent ? "mail.failed" : "mail.postponed", mail, reason);
       if (!isPermanent) return outbox.postpone(mail, pauseSeconds(mail.attempts));
       observe?.("failed", kind);
     }
     await outbox.finish(id);
   };
 
+  const budgets = Object.values(MAIL_BUDGETS);
   const digestMailbox = ({ email, emailVerified }: Recipient): string =>
     digests.email(mailboxOf(email, emailVerified));
 
   const run = async (isNew: boolean): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const mail = await outbox.claim({ digestMailbox, budgets: Object.values(MAIL_BUDGETS), isNew });
+      const mail = await outbox.claim({ digestMailbox, budgets, isSendable, isNew });
       isDatabaseFailing = false;
       if (!mail) return;
       await process(mail);
@@ -137,7 +143,7 @@ export function startMailSender(options: MailSenderOptions) {
     }
   };
 
-  const loops = Array.from({ length: CONCURRENCY }, (_, index) => poll(() => run(index < RESERVED), POLL_MS));
+  const loops = Array.from({ length: CONCURRENCY }, (_, index) => poll(() => run(index < RESERVED), pollMs));
   loops.push(poll(outbox.deleteOld, CLEANING_MS));
 
   return {
@@ -151,6 +157,11 @@ export function startMailSender(options: MailSenderOptions) {
     },
   };
 }
+
+/** In milliseconds since 1970. */
+const expiryOf = ({ kind, createdAt }: ClaimedMail): number => Date.parse(createdAt) + MAILS[kind].lifetimeMs;
+
+const isExpired = (mail: ClaimedMail): boolean => expiryOf(mail) <= Date.now();
 
 /** Half of the pause is random, so that a mail server that has recovered does not receive all mails at once. */
 const pauseSeconds = (attempts: number): number =>

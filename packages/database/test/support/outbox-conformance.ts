@@ -19,7 +19,8 @@ const budgets: readonly MailBudget[] = [
   { recipients: "unverified", kinds: ["password", "email"], capacity: 5, refillMs: 24 * HOUR_MS },
 ];
 const digestMailbox = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
-export const claim = ({ outbox }: Database) => outbox.claim({ digestMailbox, budgets });
+const policy = { digestMailbox, budgets, isSendable: () => true };
+export const claim = ({ outbox }: Database) => outbox.claim(policy);
 
 interface Row {
   readonly kind: MailKind;
@@ -299,7 +300,7 @@ export function outboxConformance(test: Test): void {
 
   test("of the mails without an attempt, the newest can be claimed; other mails are not", async (testDatabase) => {
     const { outbox, query } = testDatabase;
-    const claimNew = () => outbox.claim({ digestMailbox, budgets, isNew: true });
+    const claimNew = () => outbox.claim({ ...policy, isNew: true });
     await outbox.request("reset", ada.email);
     await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z'");
     await outbox.request("verification", bob.email);
@@ -359,6 +360,18 @@ export function outboxConformance(test: Test): void {
         if (mail) await outbox.postpone(mail, -1);
       }
     }
+  });
+
+  test("a mail that is not sent does not prevent another, also while it is claimed", async (testDatabase) => {
+    const { users, outbox } = testDatabase;
+    await users.create(ada);
+    const claimNext = (isSendable: boolean) => outbox.claim({ ...policy, isSendable: () => isSendable });
+    for (let index = 0; index < 6; index++) await outbox.request("reset", ada.email);
+    const superseded = [await claimNext(false), await claimNext(false), await claimNext(false)];
+    expect(await send(testDatabase)).toEqual({ reset: 3 });
+    for (const mail of superseded) if (mail) await outbox.discard(mail);
+    await outbox.request("reset", ada.email);
+    expect(await send(testDatabase)).toEqual({});
   });
 
   test("resets of the operator have no limit, and a revoked one is deleted", async (testDatabase) => {

@@ -193,8 +193,9 @@ eachDatabase((start) => {
     const { service, mails } = mailing;
     const address = "owner@example.net";
     for (let index = 0; index < 4; index++) {
-      // Once each: a second request races with the sender, which can have counted the first mail already.
-      await request(service, await service.createUser(), address);
+      const stranger = await service.createUser();
+      // The first mail can be sent before the second request ends it.
+      for (let again = 0; again < 2; again++) await request(service, stranger, address);
     }
     const toOwner = (await mails()).filter(({ to }) => to === address);
     expect(toOwner).toHaveLength(3);
