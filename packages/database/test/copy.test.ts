@@ -7,6 +7,7 @@ import { withExclusiveSession as withLibsql } from "../src/libsql/exclusive-sess
 import { withExclusiveSession as withPostgres } from "../src/postgres/exclusive-session.ts";
 import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 import { migrateInProcesses } from "./support/replica.ts";
+import { errorOf } from "./support/test-database.ts";
 
 const ROLES = ["source", "target"] as const;
 
@@ -17,7 +18,7 @@ test.each(ROLES)("a libsql %s cannot be opened during a copy", async (role) => {
   await migrateInProcesses(1, folder.databaseUrl);
   await withLibsql(path, role, async () => {
     const opened = openLibsqlDatabase({ path, busyTimeoutMs: 0 });
-    await expect(opened).rejects.toMatchObject({ reason: expect.stringMatching(/^SQLITE_BUSY/) });
+    expect(await errorOf(opened)).toMatchObject({ reason: expect.stringMatching(/^SQLITE_BUSY/) });
   });
 });
 
@@ -27,6 +28,6 @@ test.each(ROLES)("a PostgreSQL %s cannot be changed during a copy", async (role)
   await testDatabase.database.close();
   await withPostgres(testDatabase.url, role, async () => {
     const write = testDatabase.query("set lock_timeout = 1; insert into todos (title) values ('later')");
-    await expect(write).rejects.toMatchObject({ errno: "55P03" });
+    expect(await errorOf(write)).toMatchObject({ errno: "55P03" });
   });
 });

@@ -12,7 +12,7 @@ import { createRepositories } from "../../src/repositories.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { migrateInProcesses } from "../support/replica.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
-import { createTest } from "../support/test-database.ts";
+import { createTest, errorOf } from "../support/test-database.ts";
 
 const test = createTest(openLibsqlTestDatabase);
 
@@ -66,9 +66,8 @@ describe("the database file", () => {
       "These are not the pages you are looking for. ".repeat(100),
     );
     for (const name of ["folder.db", "text.db", "text.db/below.db"]) {
-      await expect(openDatabase({ url: `file:${join(folder.path, name)}` })).rejects.toBeInstanceOf(
-        DatabaseUnavailable,
-      );
+      const opened = openDatabase({ url: `file:${join(folder.path, name)}` });
+      expect(await errorOf(opened)).toBeInstanceOf(DatabaseUnavailable);
     }
   });
 
@@ -77,7 +76,7 @@ describe("the database file", () => {
     await testDatabase.query("pragma wal_checkpoint(truncate)");
     await Bun.write(testDatabase.path, new Uint8Array(20_000).fill(0x55));
     await using second = await testDatabase.reopen().catch(() => testDatabase.database);
-    await expect(second.todos.list({ after: 0, limit: 1 })).rejects.toBeInstanceOf(DatabaseUnavailable);
+    expect(await errorOf(second.todos.list({ after: 0, limit: 1 }))).toBeInstanceOf(DatabaseUnavailable);
   });
 });
 

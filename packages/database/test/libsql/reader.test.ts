@@ -11,7 +11,7 @@ import { readTimestamp } from "../../src/libsql/columns.ts";
 import { openReader, type Reader } from "../../src/libsql/reader.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { migrateInProcesses, spawnReplica } from "../support/replica.ts";
-import { createTest } from "../support/test-database.ts";
+import { createTest, errorOf } from "../support/test-database.ts";
 
 const test = createTest(openLibsqlTestDatabase);
 
@@ -97,7 +97,7 @@ test("statements follow schema changes of another process", async ({ todos, quer
   await query("create index todos_title on todos (title)");
   expect(await todos.list({ after: 0, limit: 10 })).toEqual(page);
   await query("alter table todos rename to renamed");
-  await expect(todos.list({ after: 0, limit: 10 })).rejects.toMatchObject({ reason: "SQLITE_ERROR" });
+  expect(await errorOf(todos.list({ after: 0, limit: 10 }))).toMatchObject({ reason: "SQLITE_ERROR" });
   await query("alter table renamed rename to todos");
   expect(await todos.list({ after: 0, limit: 10 })).toEqual(page);
 });

@@ -12,7 +12,7 @@ import { checkServer } from "../../src/postgres/migrate.ts";
 import { claim } from "../support/outbox-conformance.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
-import { ada, createTest } from "../support/test-database.ts";
+import { ada, createTest, errorOf } from "../support/test-database.ts";
 
 const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
@@ -44,7 +44,7 @@ describe("the PostgreSQL schema", () => {
     const url = await server.createDatabase();
     await server.query("create table public.users (name text)", url);
     await using database = await openDatabase({ url });
-    await expect(database.migrate()).rejects.toBeInstanceOf(MigrationRejected);
+    expect(await errorOf(database.migrate())).toBeInstanceOf(MigrationRejected);
     const tables = "select tablename from pg_tables where schemaname = 'public'";
     expect(await server.query(tables, url)).toEqual([{ tablename: "users" }]);
   });
@@ -95,7 +95,7 @@ describe("the PostgreSQL server", () => {
     await testDatabase.query(
       "insert into users (id, email, username, hashed_password) values (1, 'a@b.c', 'a', 's$d')",
     );
-    await expect(testDatabase.users.create(ada)).rejects.toBeInstanceOf(DatabaseUnavailable);
+    expect(await errorOf(testDatabase.users.create(ada))).toBeInstanceOf(DatabaseUnavailable);
     expect((await testDatabase.users.create(ada)).id).toBe(2);
   });
 });

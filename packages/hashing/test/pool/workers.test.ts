@@ -37,6 +37,19 @@ describe("dispatch", () => {
     },
   );
 
+  test.each([
+    [16, [8, 8]],
+    [24, [16, 8]],
+    [40, [32, 8]],
+  ])(
+    "distributes %p jobs over a worker that measured 8 lanes and one that measured 32 as %p",
+    async (jobs, expected) => {
+      await using pool = openSteppingPool({ workers: 2, lanes: 32, measured: [8, 32] });
+      await pool.ready();
+      expect(await jobsPerWorker(pool, jobs)).toEqual(expected);
+    },
+  );
+
   test("lets at most four jobs be overtaken behind a slow worker", async () => {
     await using pool = openSteppingPool({ workers: 2, lanes: 16 });
     await pool.ready();

@@ -22,16 +22,21 @@ export function openPool(options: Partial<PoolOptions>): Pool & AsyncDisposable 
 
 /**
  * Opens a pool of workers that derive nothing, see `stepping-worker.ts`.
+ * @param measured the lanes that each worker measures. @default `lanes`
  * @param stepped whether jobs finish one by one, for each message on the channel "step"
  */
 export const openSteppingPool = ({
   lanes = 1,
+  measured = [lanes],
   stepped = false,
   ...options
-}: Partial<PoolOptions> & { stepped?: boolean }) =>
+}: Partial<PoolOptions> & { measured?: readonly number[]; stepped?: boolean }) =>
   openPool({
     ...options,
     lanes,
-    setup: { kernel: { kind: "portable" }, nice: 0, quota: null, ...{ lanes, stepped } },
+    setup: {
+      ...{ kernel: { kind: "portable" }, nice: 0, quota: null },
+      ...{ lanes: measured, started: new Int32Array(new SharedArrayBuffer(4)), stepped },
+    },
     workerUrl: fixtureUrl("stepping-worker.ts"),
   });
