@@ -47,5 +47,6 @@ test("the document and the page of resets state the minimum length", async () =>
   expect(bounds).toEqual(Array(3).fill('"minLength":12,"maxLength":128'));
   expect(text).toContain('"msg":"must be at least 12 characters long"');
   const page = await (await fetch(`${shared().url}/account/reset-password`)).text();
-  expect(page).toContain("12 to 128 characters.");
+  const [, rule] = /<p class="rule" id="([\w-]+)">12 to 128 characters\.<\/p>/.exec(page) ?? [];
+  expect(page).toMatch(new RegExp(`<input [^>]*type="password"[^>]* aria-describedby="${rule} `));
 });
