@@ -38,12 +38,12 @@ const TOTAL_TIMEOUT_MS = 45_000;
 export async function openSmtpTransport(server: SMTPConnectionOptions, from: string): Promise<Transport> {
   const { createTransport } = await import("nodemailer");
   const options = {
-    ...server,
     name: toAsciiEmail(addressOf(from)).replace(/^.*@/, ""),
     // In milliseconds. `socketTimeout` limits the time without any byte from the server.
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
     socketTimeout: 15_000,
+    ...server,
   };
   const transport = createTransport(options);
   return {

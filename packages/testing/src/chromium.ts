@@ -48,6 +48,10 @@ export async function openBrowser() {
       await page.goto(url, { waitUntil: "networkidle" });
       return { page, faults };
     },
+    /** Closes all pages: otherwise they keep running beside later tests. */
+    async closePages(): Promise<void> {
+      await Promise.all(browser.contexts().map((context) => context.close()));
+    },
     [Symbol.asyncDispose]: () => browser.close(),
   };
 }

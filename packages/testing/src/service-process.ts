@@ -17,21 +17,25 @@ export interface StartOptions {
   readonly isProcess1?: boolean;
 }
 
+/** Without this variable, `main.ts` executes itself a second time. */
+const START_COMMAND = { BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS: "2" };
+
 /** These variables prevent timeouts and 503 responses if other processes, such as parallel tests, delay derivations. */
 export const PATIENT_HASHING = { HASH_NICE: "0", HASH_QUEUE_SECONDS: "600" };
 
 export type ServiceProcess = ReturnType<typeof startProcess>;
 
 /**
- * Starts `main.ts` with these environment variables only. By default it listens on a free port with one hash worker.
+ * Starts `main.ts` with these environment variables only. By default it listens on a free port with one hash worker, and
+ * resolves host names as after `bun start`. A variable that is undefined has no default.
  * Disposing it fails if a line in `lines` contains a secret.
  */
 export function startProcess(
-  env: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
   { onLine, main = GATEWAY_MAIN, wrapper = [], isProcess1 = false }: StartOptions = {},
 ) {
   const child = Bun.spawn([...(isProcess1 ? UNSHARE : []), ...wrapper, process.execPath, main], {
-    env: { PORT: "0", HASH_WORKERS: "1", ...env },
+    env: { PORT: "0", HASH_WORKERS: "1", ...START_COMMAND, ...env },
     stdout: "pipe",
     stderr: "pipe",
     killSignal: "SIGKILL",

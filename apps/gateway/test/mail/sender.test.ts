@@ -112,7 +112,7 @@ describe.concurrent("the sender", () => {
     ]);
     expect(server.received.map(({ recipients }) => recipients)).toEqual(Array(3).fill([verified.email]));
     // Only those remain that count in a budget.
-    expect(await service.sql("select id from outbox")).toHaveLength(4);
+    expect(await service.sql("select id from outbox")).toHaveLength(3);
   });
 
   test("retries while the server closes the connection or answers 4xx or is down, and gives up after 5xx", async () => {
@@ -253,15 +253,15 @@ describe.concurrent("the sender", () => {
     await using service = await startService();
     for (let index = 0; index < 24; index++) await service.register({ email: `${index}@hangs.example` });
     // Not disposed: closing waits for the mails that are being sent.
-    const sender = await startSender(service, smtp(server));
+    const sender = await startSender(service, smtp(server, { socketTimeout: 1_000 }));
     while (hanging < 4) await Bun.sleep(10);
-    const startedAt = performance.now();
     await service.register({ email: "ada@example.org" });
     while (server.received.length === 0) await Bun.sleep(10);
-    expect(performance.now() - startedAt).toBeLessThan(25_000);
+    // Those that were being sent, and the next ones.
+    expect(hanging).toBeLessThanOrEqual(8);
     expect(server.received[0]?.recipients).toEqual(["ada@example.org"]);
     await Promise.all([server[Symbol.asyncDispose](), sender.close()]);
-  }, 60_000);
+  });
 
   test("waits for the mail in progress when it is closed, and starts no other", async () => {
     const release = Promise.withResolvers<void>();

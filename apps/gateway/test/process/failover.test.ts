@@ -41,6 +41,8 @@ test.skipIf(!canReplaceHosts && !process.env.CI).each([
         DATABASE_URL: url.replace("127.0.0.1", "db.test"),
         AUTH_SECRET_KEY: SECRET_KEY,
         RATE_LIMIT_ENABLED: "false",
+        // As from a start command that does not set it.
+        BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS: undefined,
       },
       { wrapper: withHosts(hostsFile) },
     );

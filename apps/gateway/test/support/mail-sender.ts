@@ -29,6 +29,7 @@ export async function startSender(service: Service, transport: Transport | Promi
     }),
     writeMail: createMails({ ...mail, publicUrl: mail.publicUrl ?? service.url }),
     logger: { info: write, warn: write },
+    pollMs: 10,
     observe: (outcome: MailOutcome, kind: MailKind) => outcomes.push(`${outcome} ${kind}`),
   });
   return {

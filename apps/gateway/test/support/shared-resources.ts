@@ -1,5 +1,5 @@
 /** What all test files of a process share, because starting it takes longer than a test: a preload of `bun test`. */
-import { afterAll } from "bun:test";
+import { afterAll, afterEach } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher } from "@latchkey/hashing";
 import type { Browser } from "@latchkey/testing/chromium";
@@ -27,6 +27,10 @@ export const sharedHasher = (): Hasher => (hasher ??= createHasher({ workers: 1,
 /** Imported on first use, because few tests need a browser. */
 export const sharedBrowser = () =>
   (browser ??= import("@latchkey/testing/chromium").then(({ openBrowser }) => openBrowser()));
+
+afterEach(async () => {
+  await (await browser)?.closePages();
+});
 
 afterAll(async () => {
   await (await browser)?.[Symbol.asyncDispose]();
