@@ -1,7 +1,7 @@
 /** Assembles the server: middleware in order, then the features. `program.ts` opens all resources and passes them in. */
 import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
-import type { Config } from "./config.ts";
+import type { AccountRules, Config } from "./config.ts";
 import { createRouter } from "./elysia/workarounds.ts";
 import { createFamiliarNetworks } from "./features/auth/familiar-networks.ts";
 import { createLoginRule } from "./features/auth/login-rule.ts";
@@ -12,18 +12,14 @@ import { isLiveness, isProbe } from "./features/probes/operations.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { createTodoService } from "./features/todos/service.ts";
 import { enabledOperations } from "./http/operation.ts";
-import { accessLog, createAccessLog } from "./middleware/access-log.ts";
+import { createAccessLog } from "./middleware/access-log.ts";
 import { bearerAuth } from "./middleware/bearer-auth.ts";
-import { bodyLimit } from "./middleware/body-limit.ts";
-import { clientAddress } from "./middleware/client-address.ts";
-import { CORS_HEADERS, cors, preflight } from "./middleware/cors.ts";
-import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
-import { expectation } from "./middleware/expectation.ts";
+import { CORS_HEADERS } from "./middleware/cors.ts";
+import { fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
 import { registerOperations } from "./middleware/operations.ts";
+import { createPipeline } from "./middleware/pipeline.ts";
 import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
-import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
-import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
 import type { RequestObservation } from "./observability/metrics.ts";
 import { createPublicDocument } from "./openapi/public-document.ts";
@@ -65,11 +61,21 @@ export function createApp(options: AppOptions) {
   const { config, keys, database, hasher, logger, passkeyFeature, observe, isStopping } = options;
   const { isListedPassword = () => false, store = createMemoryStore() } = options;
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, store);
-  const { digests, oneTimeTokens, publicKeySet } = keys;
+  const { signing, verification, digests, oneTimeTokens, passkeyStatements, publicKeySet } = keys;
   const { users, passkeys, outbox } = database;
   const sendsMail = config.mail !== null;
   const familiarNetworks = config.rateLimits && createFamiliarNetworks({ users, digests, store });
-  const tokens = createTokens({ ...config.auth, keys, hasMethods: config.passkeys !== null });
+  const rules: AccountRules = config.auth;
+  const { issuer, audience, tokenExpireMinutes, renewalDays, claims, hasPasskeys } = config.auth;
+  const tokens = createTokens({
+    keys: { signing, verification },
+    issuer,
+    audience,
+    tokenExpireMinutes,
+    renewalDays,
+    claims,
+    hasMethods: hasPasskeys,
+  });
   const authService = createAuthService({
     users,
     outbox,
@@ -83,7 +89,7 @@ export function createApp(options: AppOptions) {
   });
   const canLogIn = createLoginRule({
     sendsMail,
-    hasPasskeys: config.passkeys !== null,
+    hasPasskeys,
     issuers: config.oidc?.providers.map(({ issuer }) => issuer) ?? [],
   });
   const assets = readAssets(config.pages.primaryColor);
@@ -108,36 +114,44 @@ export function createApp(options: AppOptions) {
   const passkeyService =
     config.passkeys &&
     passkeyFeature?.createPasskeyService({
-      ...{ ...config.passkeys, ...authService, ...keys },
-      ...{ passkeys, sendsMail, canLogIn },
+      origins: config.passkeys.origins,
+      rpId: config.passkeys.rpId,
+      rpName: config.passkeys.rpName,
+      passkeys,
+      passkeyStatements,
+      sendsMail,
+      canLogIn,
+      verifyCurrentPassword: authService.verifyCurrentPassword,
+      findUser: authService.findUser,
+      completeLogin: authService.completeLogin,
     });
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
     passkeyOperations: (passkeyService && passkeyFeature?.passkeyOperations(passkeyService)) ?? [],
-    rules: config.auth,
+    rules,
     isListedPassword,
     publicKeySet,
     todoService: createTodoService(database.todos),
   });
 
-  const middleware = [
-    errorHandler(),
-    cors(config.corsOrigins),
-    transportHeaders({ isStopping }),
-    requestId(),
-    clientAddress({ trustProxy: config.trustProxy, logger, skipLogging, peerAddress }),
-    preflight(log, defaultHeaders),
-    rateLimit(limiters?.default, skipRateLimit),
-    expectation(),
-    bodyLimit(),
-    accessLog({ log, skipLogging: observe ? () => false : skipLogging, defaultHeaders }),
-  ];
+  const pipeline = createPipeline({
+    corsOrigins: config.corsOrigins,
+    trustProxy: config.trustProxy,
+    gate: rateLimit(limiters?.default, skipRateLimit),
+    logger,
+    log,
+    defaultHeaders,
+    isStopping,
+    peerAddress,
+    skipLogging,
+    isObserved: observe !== undefined,
+  });
   const app = createRouter(
     options.idleTimeoutSeconds ?? config.idleTimeoutSeconds,
     fallbackErrorHandler(logger),
   );
-  for (const each of middleware.slice(0, options.layers)) app.use(each);
+  for (const step of pipeline.slice(0, options.layers)) app.use(step);
   app.use(
     registerOperations(enabledOperations(operations, features), {
       authenticate: bearerAuth(authService.authenticate),
@@ -150,7 +164,13 @@ export function createApp(options: AppOptions) {
       createDocument: () => createPublicDocument(operations, features),
       assets,
       product: config.pages.product,
-      rules: { ...config.auth, sendsMail, hasPasskeys: config.passkeys !== null },
+      rules: {
+        changesEmail: rules.changesEmail,
+        requireCurrentPassword: rules.requireCurrentPassword,
+        passwordMinLength: rules.passwordMinLength,
+        hasPasskeys,
+        sendsMail,
+      },
     }),
   );
 

@@ -28,7 +28,7 @@ interface ProgramContext {
   readonly layers?: number | undefined;
 }
 
-/** Time for clients to read the response that closes their connection (`middleware/transport-headers.ts`). */
+/** Time for clients to read the response that closes their connection (`middleware/pipeline.ts`). */
 const CONNECTION_CLOSE_DELAY_MS = 100;
 
 const ROOT = resolve(import.meta.dir, "../../..");

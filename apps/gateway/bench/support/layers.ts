@@ -5,7 +5,7 @@ import { type MeasuredServer, startService } from "@latchkey/testing/measured-se
 import { seed } from "./clients.ts";
 import { type ComparisonOptions, measureRoute, ROUTES } from "./compare.ts";
 
-/** In the order of `app.ts`; the first row has none. */
+/** In the order of `middleware/pipeline.ts`; the first row has none. */
 const LAYERS = [
   "no middleware",
   "error handler",
@@ -15,6 +15,7 @@ const LAYERS = [
   "client address",
   "preflight",
   "rate limit",
+  "expectation",
   "body limit",
   "default headers, access log",
 ];

@@ -1,4 +1,4 @@
-/** Reads and parses request bodies: at most 128 KiB, valid UTF-8, JSON. */
+/** Reads and parses request bodies: at most 128 KiB, valid UTF-8, JSON. Discards what an error leaves unread. */
 import {
   BODY_MAX_BYTES,
   BODY_MAX_CHUNKS,
@@ -12,6 +12,10 @@ import { ACCEPTED_JSON, type JsonReader, readJsonMembers } from "./json.ts";
 
 /** `application/json` (RFC 8259 §11), or a type with the suffix `+json` (RFC 6839 §3.1). Parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
+
+const DRAIN_TIMEOUT_MS = 1000;
+/** A body is drained until the timeout if its chunks have at least this average size. */
+const DRAIN_CHUNK_BYTES = 4096;
 
 const refuse = (type: string, msg: string): never => {
   throw new ServiceError("INVALID_REQUEST", { issues: [{ loc: ["body"], msg, type }] });
@@ -81,4 +85,24 @@ async function readBounded(request: Request): Promise<Uint8Array> {
     if (size > BODY_MAX_BYTES || chunks.length > BODY_MAX_CHUNKS) throw new ServiceError("PAYLOAD_TOO_LARGE");
   }
   return Buffer.concat(chunks);
+}
+
+export const isChunked = (request: Request): boolean => request.headers.has("transfer-encoding");
+
+/**
+ * Discards the unread rest of a chunked body: the response can be lost if the connection is closed before the rest arrives.
+ * Stops early if the chunks are small, because each chunk takes processor time, whatever its size.
+ */
+export async function drainChunkedBody(request: Request): Promise<void> {
+  if (!isChunked(request)) return;
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), DRAIN_TIMEOUT_MS);
+  let remainingChunks = BODY_MAX_CHUNKS;
+  const write = ({ byteLength }: Uint8Array) => {
+    remainingChunks += byteLength / DRAIN_CHUNK_BYTES - 1;
+    if (remainingChunks <= 0) stop.abort();
+  };
+  // `pipeTo` rejects if the body was already read, or if `stop` was aborted.
+  await request.body?.pipeTo(new WritableStream({ write }), { signal: stop.signal }).catch(() => {});
+  clearTimeout(timer);
 }

@@ -2,8 +2,8 @@
 import { type AnyElysia, Elysia, ParseError } from "elysia";
 import { requestContext } from "../elysia/request-context.ts";
 import { errorResponseFor, ServiceError, toErrorResponse } from "../errors.ts";
+import { drainChunkedBody } from "../http/body.ts";
 import type { Logger } from "../observability/logger.ts";
-import { drainChunkedBody } from "./transport-headers.ts";
 
 export function errorHandler() {
   return new Elysia({ name: "error-handler" })
@@ -29,7 +29,7 @@ export function fallbackErrorHandler(logger: Logger) {
   return (error: unknown): Response => {
     const { status, body } = errorResponseFor("INTERNAL_ERROR");
     logger.error({ code: body.code, err: error }, "request failed outside the router");
-    // The request can be chunked, so the connection must be closed (see `transport-headers.ts`).
+    // The request can be chunked, so the connection must be closed (see `pipeline.ts`).
     return Response.json(body, { status, headers: { connection: "close" } });
   };
 }

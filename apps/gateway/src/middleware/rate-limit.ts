@@ -1,12 +1,11 @@
 /**
- * Rate limits. Every request counts against the default quota before any other work. A route with its own quota counts the
- * request again in `beforeHandle`, which runs only if the request is valid.
+ * Rate limits. Every request counts against the default quota before any other work. An operation with its own quota counts the
+ * request again, if the request is valid.
  */
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
 import { requestContext, withoutTrailingSlash } from "../elysia/request-context.ts";
-import { skipCookies } from "../elysia/workarounds.ts";
 import { errorResponseFor, ServiceError } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 import { monotonicNow, secondsUntil } from "../rate-limit/clock.ts";
@@ -21,6 +20,11 @@ type ResponseHeaders = Record<string, string | number>;
 interface CountedRequest {
   readonly clientAddress: string;
   readonly headers: ResponseHeaders;
+}
+
+interface LimitedContext extends Pick<CountedRequest, "clientAddress"> {
+  readonly request: Request;
+  readonly set: { readonly headers: ResponseHeaders };
 }
 
 export type RateLimiters = ReturnType<typeof createRateLimiters>;
@@ -91,38 +95,38 @@ export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path
   });
 }
 
-/** Counts, in `beforeHandle`, the valid requests to all routes of an instance. */
-export function rateLimitRoutes(limiter: RateLimiter) {
-  const { limit, windowMs, text } = limiter.quota;
+/**
+ * Returns the hook that counts the valid requests of an operation per client address, and rejects those over the limit. The design
+ * requires `elysia-rate-limit`: the plugin decides and writes the response, and the store counts. Elysia would parse the cookies of
+ * each request, because the hook of the plugin names them, if another function did not call it.
+ */
+export function addressLimit({ quota, addresses, delayOf }: RateLimiter) {
+  const { limit, windowMs, text } = quota;
   const { status, body } = errorResponseFor("TOO_MANY_REQUESTS", { quota: text });
+  const ignore = (): void => {};
   const plugin = rateLimitPlugin({
     duration: windowMs,
-    // `max` is a function, because Elysia would merge two instances of the plugin with equal numbers.
-    max: () => limit,
-    scoping: "scoped",
+    max: limit,
     countFailedRequest: true,
     generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientKey(clientAddress),
     // The plugin adds `RateLimit-*` and `Retry-After`.
     errorResponse: Response.json(body, { status }),
     context: {
-      init() {},
       async increment(key) {
-        const counted = await limiter.addresses.increment(key);
-        const delayMs = limiter.delayOf(counted);
+        const counted = await addresses.increment(key);
+        const delayMs = delayOf(counted);
         if (delayMs > 0) await Bun.sleep(delayMs);
         const { count, resetsAt } = counted;
         // The plugin subtracts the time of the system's clock.
         const nextReset = Date.now() + resetsAt - monotonicNow();
         return { count, nextReset: new Date(nextReset), start: nextReset - windowMs };
       },
-      decrement() {},
-      reset() {},
-      kill() {},
+      // The store resets counters itself. Requests are never refunded.
+      ...{ init: ignore, decrement: ignore, reset: ignore, kill: ignore },
     },
   });
-  return <App extends AnyElysia>(app: App): App => {
-    plugin(app);
-    skipCookies(app);
-    return app;
-  };
+  const [hook] = new Elysia().use(plugin).event.beforeHandle ?? [];
+  if (!hook) throw new TypeError("elysia-rate-limit has no hook");
+  return async ({ clientAddress, request, set }: LimitedContext) =>
+    (await hook.fn({ clientAddress, request, set })) as Response | undefined;
 }
