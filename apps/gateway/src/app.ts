@@ -3,6 +3,8 @@ import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { AccountRules, Config } from "./config.ts";
 import { createRouter } from "./elysia/workarounds.ts";
+import { createEmailLogin } from "./features/auth/email-login.ts";
+import { emailLoginOperations } from "./features/auth/email-login-operations.ts";
 import { createFamiliarNetworks } from "./features/auth/familiar-networks.ts";
 import { createLoginRule } from "./features/auth/login-rule.ts";
 import { createAuthService } from "./features/auth/service.ts";
@@ -40,6 +42,8 @@ interface AppOptions {
   readonly digestEmail: EmailDigest;
   /** null if `config.passkeys` is null. */
   readonly passkeyFeature: typeof import("./features/passkeys/feature.ts") | null;
+  /** null if `config.oidc` is null. */
+  readonly identityFeature: typeof import("./features/identities/feature.ts") | null;
   /** Whether the password is on the list of passwords that users cannot choose. @default no password is listed */
   readonly isListedPassword?: (password: string) => boolean;
   /** Counts requests and attempts. @default a store in memory */
@@ -58,21 +62,24 @@ interface AppOptions {
 }
 
 export function createApp(options: AppOptions) {
-  const { config, keys, database, hasher, logger, passkeyFeature, observe, isStopping } = options;
+  const { config, keys, database, hasher, logger, passkeyFeature, identityFeature } = options;
+  const { observe, isStopping } = options;
   const { isListedPassword = () => false, store = createMemoryStore() } = options;
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, store);
   const { signing, verification, digests, oneTimeTokens, passkeyStatements, publicKeySet } = keys;
-  const { users, passkeys, outbox } = database;
+  const { loginCodes, oidcStates } = keys;
+  const { users, passkeys, identities, outbox } = database;
   const sendsMail = config.mail !== null;
   const familiarNetworks = config.rateLimits && createFamiliarNetworks({ users, digests, store });
   const rules: AccountRules = config.auth;
-  const { issuer, audience, tokenExpireMinutes, renewalDays, claims, hasPasskeys } = config.auth;
+  const { issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims, hasPasskeys } = config.auth;
   const tokens = createTokens({
     keys: { signing, verification },
     issuer,
     audience,
     tokenExpireMinutes,
     renewalDays,
+    renewalIdleHours,
     claims,
     hasMethods: hasPasskeys,
   });
@@ -85,6 +92,8 @@ export function createApp(options: AppOptions) {
     familiarNetworks,
     wrongPasswordLimit: config.rateLimits && createWrongPasswordLimit(store),
     sendsMail,
+    requireCurrentPassword: config.auth.requireCurrentPassword,
+    requireVerifiedEmail: config.auth.requireVerifiedEmail,
     isVerifiedElsewhere: config.auth.privateKey !== null,
   });
   const canLogIn = createLoginRule({
@@ -121,14 +130,43 @@ export function createApp(options: AppOptions) {
       passkeyStatements,
       sendsMail,
       canLogIn,
-      verifyCurrentPassword: authService.verifyCurrentPassword,
+      proveOwner: authService.proveOwner,
       findUser: authService.findUser,
+      completeLogin: authService.completeLogin,
+    });
+  const identityService =
+    config.oidc &&
+    identityFeature?.createIdentityService({
+      providers: config.oidc.providers.map((settings) => identityFeature.openProvider(settings)),
+      redirectUris: config.oidc.redirectUris,
+      users,
+      identities,
+      oidcStates,
+      canLogIn,
+      sendsMail,
+      proveOwner: authService.proveOwner,
+      findUser: authService.findUser,
+      explainRejection: authService.explainRejection,
+      networkDigestOf: authService.networkDigestOf,
       completeLogin: authService.completeLogin,
     });
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
-    passkeyOperations: (passkeyService && passkeyFeature?.passkeyOperations(passkeyService)) ?? [],
+    optionalOperations: [
+      ...((passkeyService && passkeyFeature?.passkeyOperations(passkeyService)) ?? []),
+      ...((identityService && identityFeature?.identityOperations(identityService)) ?? []),
+      ...emailLoginOperations(
+        createEmailLogin({
+          users,
+          outbox,
+          store,
+          loginCodes,
+          digests,
+          completeLogin: authService.completeLogin,
+        }),
+      ),
+    ],
     rules,
     isListedPassword,
     publicKeySet,

@@ -20,7 +20,15 @@ export type Config = ReturnType<typeof createConfig>;
 /** Rules for accounts: what users can do, and what the service requires of users. */
 export type AccountRules = Pick<
   Config["auth"],
-  "claims" | "renewalDays" | "changesEmail" | "hasPasskeys" | "requireCurrentPassword" | "passwordMinLength"
+  | "claims"
+  | "renewalDays"
+  | "changesEmail"
+  | "hasPasskeys"
+  | "hasIdentities"
+  | "hasEmailLogin"
+  | "requireCurrentPassword"
+  | "requireVerifiedEmail"
+  | "passwordMinLength"
 >;
 export type RateLimits = NonNullable<Config["rateLimits"]>;
 

@@ -103,7 +103,7 @@ export const ERROR_TABLE = defineErrors({
     status: 409,
     description: "Without it, the user could not log in any more.",
     detail: "The user could not log in without it",
-    features: ["identities"],
+    features: ["identities", "passkeys"],
   },
   RECENT_LOGIN_REQUIRED: {
     status: 403,
@@ -164,9 +164,9 @@ export const ERROR_TABLE = defineErrors({
   },
   EMAIL_NOT_VERIFIED: {
     status: 403,
-    description: "The e-mail of the current user is not verified.",
+    description: "The e-mail is not verified.",
     detail: "The e-mail is not verified",
-    features: ["passkeys"],
+    features: ["passkeys", "identities", "verifiedEmail"],
   },
   USER_NOT_FOUND: {
     status: 404,

@@ -1,7 +1,15 @@
 /** The features that the configuration can turn off. If one is off, its operations, errors and schemas do not exist. */
 import type { Config } from "./config.ts";
 
-export type Feature = "todos" | "mail" | "emailChange" | "renewal" | "passkeys" | "identities" | "emailLogin";
+export type Feature =
+  | "todos"
+  | "mail"
+  | "emailChange"
+  | "renewal"
+  | "passkeys"
+  | "identities"
+  | "emailLogin"
+  | "verifiedEmail";
 export type Features = ReadonlySet<Feature>;
 
 export function enabledFeatures({ hasTodos, mail, auth }: Config): Features {
@@ -13,6 +21,7 @@ export function enabledFeatures({ hasTodos, mail, auth }: Config): Features {
     ["passkeys", auth.hasPasskeys],
     ["identities", auth.hasIdentities],
     ["emailLogin", auth.hasEmailLogin],
+    ["verifiedEmail", auth.requireVerifiedEmail],
   ];
   return new Set(features.flatMap(([feature, isOn]) => (isOn ? [feature] : [])));
 }

@@ -5,6 +5,8 @@
 import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import type { AccountRules } from "./config.ts";
+import { emailLoginOperations } from "./features/auth/email-login-operations.ts";
+import { identityOperations } from "./features/identities/operations.ts";
 import { createOperations } from "./features/operations.ts";
 import { passkeyOperations } from "./features/passkeys/operations.ts";
 import { createPublicDocument } from "./openapi/public-document.ts";
@@ -19,16 +21,25 @@ const rules: AccountRules = {
   renewalDays: isComplete ? 1 : 0,
   changesEmail: isComplete,
   hasPasskeys: isComplete,
+  hasIdentities: isComplete,
+  hasEmailLogin: isComplete,
+  requireVerifiedEmail: isComplete,
   requireCurrentPassword: false,
   passwordMinLength: PASSWORD_MIN_LENGTH,
 };
 const features: readonly Feature[] = isComplete
-  ? ["todos", "mail", "emailChange", "renewal", "passkeys"]
+  ? ["todos", "mail", "emailChange", "renewal", "passkeys", "identities", "emailLogin", "verifiedEmail"]
   : ["todos", "mail"];
 const operations = createOperations({
   readiness: uncalled(),
   authService: uncalled(),
-  passkeyOperations: isComplete ? passkeyOperations(uncalled()) : [],
+  optionalOperations: isComplete
+    ? [
+        ...passkeyOperations(uncalled()),
+        ...identityOperations(uncalled()),
+        ...emailLoginOperations(uncalled()),
+      ]
+    : [],
   rules,
   isListedPassword: () => false,
   publicKeySet: { keys: [] },

@@ -88,6 +88,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     logger,
     digestEmail,
     passkeyFeature: config.passkeys && (await import("./features/passkeys/feature.ts")),
+    identityFeature: config.oidc && (await import("./features/identities/feature.ts")),
     isListedPassword: configContext.blocklist.isListed,
     layers,
     ...(metrics && { observe: metrics.observeRequest }),

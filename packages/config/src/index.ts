@@ -1,7 +1,8 @@
 /** Environment variables: their definitions, parsing, and descriptions. */
 export * from "./describe.ts";
 export type { KeyPairAlgorithm, PrivateKey, PublicKey } from "./key-pair.ts";
-export { localUrl } from "./network.ts";
+export { leavesMachine, localUrl } from "./network.ts";
+export type { OidcProvider } from "./oidc-providers.ts";
 export * from "./parse.ts";
 export { openPasswordBlocklist, type PasswordBlocklist } from "./password-blocklist.ts";
 export * from "./secret-strength.ts";

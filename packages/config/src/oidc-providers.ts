@@ -88,9 +88,10 @@ export const oidcProviders: Kind<readonly OidcProvider[]> = {
 
 /** Private-use schemes of native applications contain a dot (RFC 8252 §7.1). */
 const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:/;
+/** The library `openid-client` sends the page in the form of `URL`, and without a query. Providers compare it exactly. */
 const isRedirectUri = (text: string): boolean =>
-  URL.canParse(text) &&
-  !/[#\s\\]/.test(text) &&
+  URL.parse(text)?.href === text &&
+  !/[?#]/.test(text) &&
   (/^https:\/\//.test(text) || isLocalHttp(text) || PRIVATE_SCHEME.test(text));
 
 export const redirectUris: Kind<readonly string[]> = {
@@ -99,6 +100,8 @@ export const redirectUris: Kind<readonly string[]> = {
   parse: (text) => {
     const entries = text.split(",").flatMap((entry) => entry.trim() || []);
     if (entries.length === 0) invalid();
-    return entries.every(isRedirectUri) ? entries : invalid("contains an invalid page");
+    return entries.every(isRedirectUri)
+      ? entries
+      : invalid("contains an invalid page, or one with a query or without the slash after the host");
   },
 };

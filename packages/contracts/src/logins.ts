@@ -66,6 +66,9 @@ export const ProviderPath = Type.Object({
   name: text({ description: "The configured name of the provider.", examples: ["example"] }),
 });
 
+/** The same name as in `IdentityPath`: two paths of an OpenAPI document cannot differ only in the names of parameters. */
+export const AddedProviderPath = Type.Object({ id: ProviderPath.properties.name });
+
 const id = Type.Integer({ minimum: 1, maximum: bounds.ID_MAX, examples: [1] });
 export const IdentityPath = Type.Object({ id });
 

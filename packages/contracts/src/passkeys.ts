@@ -1,7 +1,7 @@
 /** The wire shapes of passkeys. `options` and `response` have the JSON formats of WebAuthn Level 3 (§5.1.7 to §5.1.10). */
 import Type from "typebox";
 import { BASE64URL_PATTERN, Timestamp, text } from "./text.ts";
-import { CurrentPassword } from "./users.ts";
+import { RecentPassword } from "./users.ts";
 
 const TEXT = "cGFzc2tleQ";
 
@@ -19,7 +19,7 @@ const Options = Type.Object(
   { examples: [{ options: { challenge: TEXT }, state: STATE }] },
 );
 
-export const PasskeyOptionsRequest = Type.Object({ current_password: CurrentPassword });
+export const PasskeyOptionsRequest = Type.Object({ current_password: Type.Optional(RecentPassword) });
 
 /** A credential from the browser. `members` are the members of its `response`. */
 const credential = <Members extends Type.TProperties>(members: Members) => {

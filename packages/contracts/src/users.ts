@@ -114,7 +114,10 @@ export const updateUserRequest = ({ requireCurrentPassword, hasPasskeys }: Updat
     },
   });
 
-export const EmailChangeRequest = Type.Object({ email: NewEmail, current_password: CurrentPassword });
+export const EmailChangeRequest = Type.Object({
+  email: NewEmail,
+  current_password: Type.Optional(RecentPassword),
+});
 export type EmailChangeRequest = Type.Static<typeof EmailChangeRequest>;
 
 export const PasswordResetRequest = Type.Object({ email: Email });

@@ -14,15 +14,15 @@ export interface FeatureOptions extends AuthOperationsOptions {
   readonly readiness: Readiness;
   readonly todoService: TodoService;
   readonly publicKeySet: PublicKeySet;
-  /** Empty if passkeys are off: their modules are not loaded. */
-  readonly passkeyOperations: readonly Operation<Principal>[];
+  /** Those of features whose modules are loaded only if the feature is on. */
+  readonly optionalOperations: readonly Operation<Principal>[];
 }
 
 export const createOperations = (options: FeatureOptions): readonly Operation<Principal>[] => [
   ...probeOperations(options.readiness),
   ...authOperations(options),
   ...linkOperations(options),
-  ...options.passkeyOperations,
+  ...options.optionalOperations,
   ...keyOperations(options.publicKeySet),
   ...todoOperations(options.todoService),
 ];

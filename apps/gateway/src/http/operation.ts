@@ -66,6 +66,8 @@ export interface Operation<
   readonly description: string;
   /** The operation requires a token, so it also returns every authentication error. @default false */
   readonly requiresToken?: RequiresToken;
+  /** A token that expired recently is also accepted, if the configuration allows it. @default false */
+  readonly acceptsIdleToken?: boolean;
   readonly params?: Params;
   /** All parameters are optional. A repeated parameter is an array. */
   readonly query?: Query;

@@ -14,11 +14,16 @@ const BEARER = /^bearer +([\w-]{1,1024}\.[\w-]+\.[\w-]+) *$/i;
  */
 export const bearerAuth =
   <Principal>(
-    authenticate: (token: string | null, onSigned: (userId: number) => void) => Promise<Principal>,
+    authenticate: (
+      token: string | null,
+      onSigned: (userId: number) => void,
+      options: { readonly acceptsIdleToken: boolean },
+    ) => Promise<Principal>,
   ): Authenticate<Principal> =>
-  ({ request, entry }) => {
+  ({ request, entry }, { acceptsIdleToken = false }) => {
     const [, token = null] = BEARER.exec(request.headers.get("authorization") ?? "") ?? [];
-    return authenticate(token, (userId) => {
+    const onSigned = (userId: number) => {
       entry.userId = userId;
-    });
+    };
+    return authenticate(token, onSigned, { acceptsIdleToken });
   };

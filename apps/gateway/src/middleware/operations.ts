@@ -21,7 +21,10 @@ interface UnauthenticatedRequest {
 }
 
 /** Returns who sent the request. @throws the error that the client receives */
-export type Authenticate<Caller> = (request: UnauthenticatedRequest) => Promise<Caller>;
+export type Authenticate<Caller> = (
+  request: UnauthenticatedRequest,
+  options: Pick<Operation<Caller>, "acceptsIdleToken">,
+) => Promise<Caller>;
 
 interface OperationsOptions<Caller> {
   readonly authenticate: Authenticate<Caller>;
@@ -54,7 +57,7 @@ export function registerOperations<Caller>(
     const beforeHandle = ownLimit(operation, options.limiters);
     addRoute(router, method, path, handlerOf(operation, options), {
       ...(method !== "GET" && { parse: [body ? jsonBody(body) : ignoreBody] }),
-      ...(requiresToken && { transform: authentication(options.authenticate) }),
+      ...(requiresToken && { transform: authentication(options.authenticate, operation) }),
       ...(params && { params: validator(params, "path") }),
       ...(body && { body: validator(body, "body", refineBody) }),
       ...(beforeHandle && { beforeHandle }),
@@ -65,9 +68,9 @@ export function registerOperations<Caller>(
 
 /** Elysia adds the result of a `transform` hook to the context. */
 const authentication =
-  <Caller>(authenticate: Authenticate<Caller>) =>
+  <Caller>(authenticate: Authenticate<Caller>, { acceptsIdleToken = false }: Operation<Caller>) =>
   async ({ clientAddress, entry, request }: UnauthenticatedRequest) => ({
-    principal: await authenticate({ clientAddress, entry, request }),
+    principal: await authenticate({ clientAddress, entry, request }, { acceptsIdleToken }),
   });
 
 function ownLimit<Caller>({ limit }: Operation<Caller>, limiters: RateLimiters | null) {

@@ -9,6 +9,7 @@ export const AUDIT_EVENTS = [
   "login.failed",
   "login.limited",
   "login.inactive",
+  "login.unverified",
   "password.changed",
   "password.rejected",
   "password.limited",
@@ -25,6 +26,12 @@ export const AUDIT_EVENTS = [
   "passkey.created",
   "passkey.removed",
   "passkey.rejected",
+  "login_code.requested",
+  "login_code.rejected",
+  "identity.created",
+  "identity.removed",
+  "identity.rejected",
+  "user.taken_over",
 ] as const;
 
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
@@ -43,6 +50,13 @@ export const PASSKEY_REJECTIONS = [
 export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
 
 /**
+ * The reasons for which the login with a provider is rejected. `provider`: by the provider, or because its ID token is not valid.
+ * `user`: other requests changed the user again and again.
+ */
+export const IDENTITY_REJECTIONS = ["state", "verifier", "provider", "unverified", "email", "user"] as const;
+export type IdentityRejection = (typeof IDENTITY_REJECTIONS)[number];
+
+/**
  * An event of a request, in the log and a counter. A request has at most one event, and a separate `password.rehashed` if it
  * replaces an imported hash.
  */
@@ -57,8 +71,10 @@ export interface AuditEntry extends AuditDetails {
 }
 
 export interface AuditDetails {
-  /** Only for `passkey.rejected`. */
-  readonly reason?: PasskeyRejection;
+  /** Only for `passkey.rejected`, `identity.rejected` and `login.failed`. */
+  readonly reason?: PasskeyRejection | IdentityRejection | "no_password" | undefined;
+  /** Only for events of identities: the name of the provider. */
+  readonly provider?: string | undefined;
   /** Only for `login.succeeded` and `login.inactive`: how the user logged in, as in the claim `amr`. */
   readonly amr?: readonly string[] | undefined;
 }

@@ -152,7 +152,7 @@ export function createMetrics({
       if (audit) audited.inc({ event: audit.event });
       const isAccepted = audit?.event === "passkey.created" || audit?.amr?.includes("pop");
       const result = isAccepted ? "accepted" : audit?.reason;
-      if (result) passkeyResponses.inc({ result });
+      if (result && (isAccepted || audit?.event === "passkey.rejected")) passkeyResponses.inc({ result });
       if (rehash) audited.inc({ event: rehash.event });
       if (rehash?.format) rehashed.inc({ format: rehash.format });
     },

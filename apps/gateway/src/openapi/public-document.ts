@@ -24,6 +24,10 @@ const SCHEMAS: readonly (readonly [Feature | null, Readonly<Record<string, objec
   ["emailChange", contracts.OPTIONAL_USER_REQUESTS],
   ["passkeys", contracts.PASSKEY_REQUESTS],
   ["passkeys", contracts.PASSKEY_RESPONSES],
+  ["emailLogin", contracts.EMAIL_LOGIN_REQUESTS],
+  ["emailLogin", contracts.EMAIL_LOGIN_RESPONSES],
+  ["identities", contracts.IDENTITY_REQUESTS],
+  ["identities", contracts.IDENTITY_RESPONSES],
 ];
 
 /** @param operations those of features that are off are omitted */

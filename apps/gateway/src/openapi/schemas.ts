@@ -16,6 +16,8 @@ const NAMES = new Map<object, string>(
     ...[contracts.TODO_REQUESTS, contracts.TODO_RESPONSES, contracts.KEY_RESPONSES],
     ...[contracts.PROBE_RESPONSES, contracts.VALIDATION_ERRORS],
     ...[contracts.PASSKEY_REQUESTS, contracts.PASSKEY_RESPONSES],
+    ...[contracts.EMAIL_LOGIN_REQUESTS, contracts.EMAIL_LOGIN_RESPONSES],
+    ...[contracts.IDENTITY_REQUESTS, contracts.IDENTITY_RESPONSES],
   ].flatMap((schemas) => Object.entries<object>(schemas).map(([name, schema]) => [schema, name] as const)),
 );
 

@@ -105,6 +105,20 @@ export const ROUTE_LIMITS = {
     ),
   },
   passkeyLogin: { variable: "RATE_LIMIT_LOGIN", description: own("Logins with passkeys") },
+  oidcLogin: {
+    variable: "RATE_LIMIT_LOGIN",
+    description: own(
+      "Logins with providers",
+      "per client address. A new user also counts as a registration.",
+    ),
+  },
+  emailLogin: {
+    variable: "RATE_LIMIT_LOGIN",
+    description: own(
+      "Logins with codes",
+      `per client address. For each e-mail, registered or not, attempts from networks from which its user has not logged in within ${FAMILIAR_NETWORK_DAYS} days are also limited, ${CODE_ATTEMPTS.perHour.capacity} per hour and ${CODE_ATTEMPTS.perDay.capacity} per day; attempts from other networks, ${CODE_ATTEMPTS.perDayFamiliar.capacity} per day.`,
+    ),
+  },
   register: { variable: "RATE_LIMIT_REGISTER", description: own("Registrations") },
   passwordChange: {
     variable: "RATE_LIMIT_PASSWORD_CHANGE",

@@ -12,6 +12,7 @@ import type { TokenKey, TokenKeys } from "./token-keys.ts";
 
 const TOKEN_ID = /^[\w.-]{1,128}$/;
 const MAX_VERIFIED_TOKENS = 10_000;
+const SECONDS_PER_HOUR = 3_600;
 const SECONDS_PER_DAY = 86_400;
 
 /** The claims that the service reads from a token. `version` and `tokenId` show whether the token has been revoked. */
@@ -30,13 +31,13 @@ export interface Principal {
   readonly token: TokenClaims;
 }
 
-/** RFC 8176: a password, or a passkey. A passkey proves the possession of a key and the presence of the user. */
-const METHODS = [["pwd"], ["pop", "user"]] as const;
+/** RFC 8176: a password, a passkey, or a code from a mail. A passkey proves the possession of a key and the presence of the user. */
+const METHODS = [["pwd"], ["pop", "user"], ["otp"]] as const;
 export type AuthenticationMethods = (typeof METHODS)[number];
 
 /** The claims about a login. Renewed tokens keep these claims. */
 export interface LoginClaims {
-  /** The time of the login, in seconds since the epoch; absent if tokens cannot be renewed. */
+  /** The time of the login, in seconds since the epoch; absent after a login with a password if tokens cannot be renewed. */
   readonly auth_time?: number;
   /** The methods of the login; absent if passkeys are off. */
   readonly amr?: AuthenticationMethods;
@@ -47,14 +48,18 @@ type TokenUser = Pick<User, "id" | "tokenVersion" | "roles" | "emailVerified">;
 export type Tokens = ReturnType<typeof createTokens>;
 
 interface TokensOptions
-  extends Pick<Config["auth"], "issuer" | "audience" | "tokenExpireMinutes" | "renewalDays" | "claims"> {
+  extends Pick<
+    Config["auth"],
+    "issuer" | "audience" | "tokenExpireMinutes" | "renewalDays" | "renewalIdleHours" | "claims"
+  > {
   readonly keys: Pick<TokenKeys, "signing" | "verification">;
   /** Whether tokens state how their user logged in. @default false */
   readonly hasMethods?: boolean;
 }
 
 export function createTokens(options: TokensOptions) {
-  const { keys, issuer, audience, tokenExpireMinutes, renewalDays, claims, hasMethods = false } = options;
+  const { keys, issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims } = options;
+  const { hasMethods = false } = options;
   const { algorithm, key, kid, secret } = keys.signing;
   const parties = { ...(audience !== null && { aud: audience }), ...(issuer !== null && { iss: issuer }) };
   const signer = new Elysia().use(
@@ -80,7 +85,7 @@ export function createTokens(options: TokensOptions) {
       jti: Bun.randomUUIDv7(),
       ...Object.fromEntries(claims.map((name) => [name, further[name]])),
       ...(hasMethods && amr && { amr: [...amr] }),
-      ...(renewalDays > 0 && { auth_time }),
+      ...((renewalDays > 0 || login.auth_time !== undefined) && { auth_time }),
       exp: Math.min(now + lifetimeSeconds, renewalDays > 0 ? endOf(auth_time) : Infinity),
     };
   };
@@ -89,7 +94,7 @@ export function createTokens(options: TokensOptions) {
    * Caches the payloads of tokens with a valid signature. The keys are digests of tokens, and the oldest entry comes first. Each
    * request still checks the claims and reads the user from the database.
    */
-  const verified = new Map<string, Members>();
+  const verified = new Map<string, VerifiedToken>();
 
   return {
     hasMethods,
@@ -108,19 +113,25 @@ export function createTokens(options: TokensOptions) {
      * Returns null if the token is invalid.
      * @param onSigned receives the user id of a token whose signature is valid, even if another claim is not
      */
-    async verify(token: string, onSigned?: (userId: number) => void): Promise<TokenClaims | null> {
+    async verify(
+      token: string,
+      onSigned?: (userId: number) => void,
+      { acceptsIdleToken = false }: VerifyOptions = {},
+    ): Promise<TokenClaims | null> {
       const digest = Bun.SHA256.hash(token, "base64");
-      let payload = verified.get(digest);
-      if (!payload) {
-        payload = await verifySignature(token, keys.verification);
-        if (!payload) return null;
+      let found = verified.get(digest);
+      if (!found) {
+        found = await verifySignature(token, keys.verification);
+        if (!found) return null;
         const [oldest] = verified.size < MAX_VERIFIED_TOKENS ? [] : verified.keys();
         if (oldest !== undefined) verified.delete(oldest);
-        verified.set(digest, payload);
+        verified.set(digest, found);
       }
+      const { payload, isPrevious } = found;
+      const idleSeconds = acceptsIdleToken && !isPrevious ? renewalIdleHours * SECONDS_PER_HOUR : 0;
       const userId = readUserId(payload);
       if (userId !== null) onSigned?.(userId);
-      return userId !== null && isExpected(payload) ? readClaims(userId, payload) : null;
+      return userId !== null && isExpected(payload) ? readClaims(userId, payload, idleSeconds) : null;
     },
   };
 }
@@ -136,11 +147,22 @@ function createHmacSigner(algorithm: string, secret: KeyObject) {
   };
 }
 
-async function verifySignature(token: string, keys: readonly TokenKey[]): Promise<Members | undefined> {
+interface VerifyOptions {
+  /** Whether a token that expired at most `renewalIdleHours` ago is valid, unless a previous key signed it. @default false */
+  readonly acceptsIdleToken?: boolean;
+}
+
+interface VerifiedToken {
+  readonly payload: Members;
+  /** Whether a key signed the token that does not sign any more. */
+  readonly isPrevious: boolean;
+}
+
+async function verifySignature(token: string, keys: readonly TokenKey[]): Promise<VerifiedToken | undefined> {
   if (!token.split(".").every(isCanonical)) return undefined;
-  for (const { algorithm, key } of candidates(keys, token)) {
+  for (const { algorithm, key, isPrevious = false } of candidates(keys, token)) {
     const verified = await compactVerify(token, key, { algorithms: [algorithm] }).catch(() => null);
-    if (verified) return parseMembers(verified.payload);
+    if (verified) return { payload: parseMembers(verified.payload), isPrevious };
   }
   return undefined;
 }
@@ -172,9 +194,11 @@ function readUserId({ sub }: Members): number | null {
 function readClaims(
   userId: number,
   { exp, nbf = 0, ver = 0, jti, auth_time, amr }: Members,
+  idleSeconds: number,
 ): TokenClaims | null {
   const now = Date.now() / 1000;
-  if (typeof exp !== "number" || exp <= now || typeof nbf !== "number" || nbf > now) return null;
+  if (typeof exp !== "number" || exp + idleSeconds <= now || typeof nbf !== "number" || nbf > now)
+    return null;
   if (!isSafeInteger(ver) || ver < 0) return null;
   const tokenId = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null;
   const methods = METHODS.find((one) => Bun.deepEquals(one, amr));

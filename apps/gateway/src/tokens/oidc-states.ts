@@ -1,45 +1,52 @@
 /**
  * The `state` and `nonce` of logins with OpenID Connect providers. A state is a signed statement, which is not stored. It is bound to
- * the provider, the page of the application and the challenge whose verifier only the application has.
+ * the provider, to the page of the application, and to a challenge whose verifier only the application has.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { KeyMaterial } from "./derived-mac.ts";
 import { createStatements } from "./signed-statements.ts";
 
-/** What an authorization response belongs to. */
+/** What an authorization response belongs to. A state ends if one of the values is removed from the configuration. */
 export interface OidcBinding {
-  /** The issuer and the client id of the provider: a state ends if the configuration of its provider changes. */
-  readonly client: string;
+  readonly provider: string;
+  readonly issuer: string;
+  readonly clientId: string;
   readonly redirectUri: string;
-  /** The S256 challenge of the verifier (RFC 7636). */
-  readonly challenge: string;
 }
 
-type Payload = readonly ["oidc", nonce: string, expiresAt: number, OidcBinding];
+type Payload = readonly ["oidc", random: string, expiresAt: number, challenge: string, bindingDigest: string];
 
 const LIFETIME_MS = 10 * 60 * 1000;
 
-/** The nonce reveals nothing about the state, and no other state has it. */
-const nonceOf = (state: string): string => createHash("sha256").update(`nonce ${state}`).digest("base64url");
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
+/** A digest, because a page can be longer than a state. */
+const digestOf = ({ provider, issuer, clientId, redirectUri }: OidcBinding): string =>
+  digest(JSON.stringify([provider, issuer, clientId, redirectUri]));
+const nonceOf = (state: string): string => digest(`nonce ${state}`);
+
+/** The S256 challenge of a verifier (RFC 7636 §4.2). */
+export const challengeOf = (verifier: string): string => digest(verifier);
 
 /** @param materials see `createStatements` */
 export function createOidcStates(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {
   const statements = createStatements<Payload>(materials, "openid connect");
   return {
-    begin({ client, redirectUri, challenge }: OidcBinding) {
-      const binding = { client, redirectUri, challenge };
+    begin(binding: OidcBinding, challenge: string) {
       const random = randomBytes(16).toString("base64url");
-      const state = statements.sign(["oidc", random, Date.now() + LIFETIME_MS, binding]);
+      const expiresAt = Date.now() + LIFETIME_MS;
+      const state = statements.sign(["oidc", random, expiresAt, challenge, digestOf(binding)]);
       return { state, nonce: nonceOf(state) };
     },
     /** Returns null if the state is malformed, forged or expired. */
     verify(state: string) {
       const statement = statements.verify(state, "oidc");
-      return statement && { ...statement[3], nonce: nonceOf(state) };
+      if (!statement) return null;
+      const [, , , challenge, bindingDigest] = statement;
+      return {
+        challenge,
+        nonce: nonceOf(state),
+        isBoundTo: (binding: OidcBinding): boolean => digestOf(binding) === bindingDigest,
+      };
     },
   };
 }
-
-/** The S256 challenge of a verifier (RFC 7636 §4.2). */
-export const challengeOf = (verifier: string): string =>
-  createHash("sha256").update(verifier).digest("base64url");

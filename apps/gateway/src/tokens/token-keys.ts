@@ -16,6 +16,8 @@ export interface TokenKey {
   readonly key: CryptoKey;
   /** The thumbprint of the key (RFC 7638); null for a secret key. */
   readonly kid: string | null;
+  /** Whether the key does not sign any more. @default false */
+  readonly isPrevious?: boolean;
   /** The same key as `KeyObject`; only for a secret key. */
   readonly secret?: KeyObject;
 }
@@ -29,14 +31,16 @@ type TokenKeysOptions = Config["auth"] & {
 
 export async function importTokenKeys(options: TokenKeysOptions) {
   const { privateKey, nextPublicKey, previousPublicKey, previousSecretKey } = options;
-  const publicKeys = await Promise.all(
-    [privateKey, nextPublicKey, previousPublicKey].filter((key) => key !== null).map(importPublicKey),
-  );
+  const given = [privateKey, nextPublicKey, previousPublicKey].filter((key) => key !== null);
+  const publicKeys = await Promise.all(given.map(importPublicKey));
   const [ownPublicKey] = publicKeys;
   const algorithm = secretAlgorithmOf(options.algorithm);
   const previousSecrets = previousSecretKey === null ? [] : [previousSecretKey];
   const previous = await Promise.all(previousSecrets.map((secret) => importSecretKey(secret, algorithm)));
-  const others: readonly TokenKey[] = [...publicKeys, ...previous];
+  const others: readonly TokenKey[] = [
+    ...publicKeys.map((key, index) => ({ ...key, isPrevious: given[index] === previousPublicKey })),
+    ...previous.map((key) => ({ ...key, isPrevious: true })),
+  ];
   const publicKeySet: PublicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
   const keysOf = (signing: TokenKey, verification: readonly TokenKey[], material: KeyMaterial) => ({
     signing,

@@ -76,7 +76,15 @@ interface DatabaseMethods extends Partial<Pick<Database, "ping">> {
 }
 
 type AppOptions = Parameters<typeof createApp>[0];
-type Provided = "config" | "keys" | "database" | "hasher" | "logger" | "passkeyFeature" | "digestEmail";
+type Provided =
+  | "config"
+  | "keys"
+  | "database"
+  | "hasher"
+  | "logger"
+  | "passkeyFeature"
+  | "identityFeature"
+  | "digestEmail";
 
 export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
   /** @default a libsql file */
@@ -101,6 +109,16 @@ export const EVERY_FEATURE = {
   AUTH_CLAIMS: "roles,email_verified",
   PASSKEY_ORIGINS: "http://localhost:3000",
   AUTH_EMAIL_CHANGE: "true",
+} as const;
+
+/** The other ways to log in. Nothing is requested from the provider before a login. */
+const OTHER_LOGINS = {
+  AUTH_EMAIL_LOGIN: "true",
+  AUTH_REQUIRE_VERIFIED_EMAIL: "true",
+  OIDC_PROVIDERS: JSON.stringify([
+    { name: "example", issuer: "http://localhost:9", client_id: "latchkey", client_secret: "secret" },
+  ]),
+  OIDC_REDIRECT_URIS: "https://app.example.com/callback",
 } as const;
 
 export interface Credentials {
@@ -174,6 +192,7 @@ export async function startService({
     ),
     digestEmail: await database.digests.openEmailDigest(),
     passkeyFeature: config.passkeys && (await import("../../src/features/passkeys/feature.ts")),
+    identityFeature: config.oidc && (await import("../../src/features/identities/feature.ts")),
     isStopping: () => false,
     ...appOptions,
   });
@@ -256,7 +275,7 @@ async function assertDocumented(request: SentRequest, response: ReceivedResponse
 }
 
 async function readContract(): Promise<Contract> {
-  await using service = await startService({ env: EVERY_FEATURE });
+  await using service = await startService({ env: { ...EVERY_FEATURE, ...OTHER_LOGINS } });
   return createContract(await fetchDocument({ request: (path) => fetch(service.url + path) }));
 }
 

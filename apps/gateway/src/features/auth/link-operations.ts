@@ -120,7 +120,7 @@ export function linkOperations({ authService, rules, isListedPassword }: AuthOpe
           "Requests count against the limit of password changes, by default {quota} per user and per client address, and against that of wrong current passwords.",
       },
       success: { status: 202, description: "The request is accepted; it can have no effect." },
-      errors: ["CURRENT_PASSWORD_INCORRECT", ...HASHING_ERRORS],
+      errors: ["CURRENT_PASSWORD_INCORRECT", "RECENT_LOGIN_REQUIRED", ...HASHING_ERRORS],
       handler: ({ principal, body }, request) => authService.requestEmailChange(principal, body, request),
     }),
   ];

@@ -15,8 +15,12 @@ import { hashOf } from "./verify-password.ts";
 
 export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
   readonly hasher: Pick<Hasher, "hash">;
-  /** Returns the user, read again after the verification. */
-  readonly verifyCurrentPassword: (of: Principal, password: string, request: RequestContext) => Promise<User>;
+  /** Returns the user, read again after the proof, and the condition of the change. */
+  readonly proveOwner: (
+    of: Principal,
+    password: string | undefined,
+    request: RequestContext,
+  ) => Promise<{ readonly user: User; readonly condition: ValidToken }>;
   /** Throws the reason why a conditional change was rejected. */
   readonly explainRejection: (userId: number, token: ValidToken) => Promise<never>;
   readonly networkDigestOf: (email: string, request: RequestContext) => string | undefined;
@@ -24,7 +28,7 @@ export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<To
 
 export function createLinkOperations(options: LinkOptions) {
   const { users, outbox, hasher, oneTimeTokens } = options;
-  const { verifyCurrentPassword, explainRejection, networkDigestOf } = options;
+  const { proveOwner, explainRejection, networkDigestOf } = options;
 
   /** Returns the active user whom the token identifies, and the condition for the change. @throws ONE_TIME_TOKEN_INVALID */
   const redeem = async (token: string, purpose: Exclude<Purpose, "verification">) => {
@@ -74,11 +78,10 @@ export function createLinkOperations(options: LinkOptions) {
 
     /**
      * Has no effect, silently, if too many requests of the user had one. A request for the present e-mail cancels the change.
-     * @throws the errors of `verifyCurrentPassword`
+     * @throws the errors of `proveOwner`
      */
     async requestEmailChange(principal: Principal, change: EmailChangeRequest, request: RequestContext) {
-      const user = await verifyCurrentPassword(principal, change.current_password, request);
-      const condition = { ...principal.token, ...hashOf(user) };
+      const { user, condition } = await proveOwner(principal, change.current_password, request);
       const outcome = await users.requestEmailChange(user, change.email, condition, {
         stateOf: (pending) => oneTimeTokens.stateOf("email-change", pending),
         capacity: EMAIL_CHANGE_REQUESTS,

@@ -31,6 +31,14 @@ export function newCredentials({ passwordMinLength }: AccountRules, isListed: Is
 
 export function authOperations({ authService, rules, isListedPassword }: AuthOperationsOptions) {
   const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(rules, isListedPassword);
+  const unverified = rules.requireVerifiedEmail ? (["EMAIL_NOT_VERIFIED"] as const) : [];
+  const hasOtherLogins = rules.hasPasskeys || rules.hasIdentities || rules.hasEmailLogin;
+  const removesLogins = rules.hasPasskeys || rules.hasIdentities;
+  const updateBody = contracts.updateUserRequest({
+    // The service requires it of users with a password. Others prove a recent login.
+    requireCurrentPassword: rules.requireCurrentPassword && !hasOtherLogins,
+    hasPasskeys: removesLogins,
+  });
   const hasRoles = rules.claims.includes("roles");
   const [User, toUser] = hasRoles
     ? [contracts.UserWithRoles, contracts.toUserWithRoles]
@@ -64,7 +72,7 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
       issues: [INVALID_EMAIL],
       limit: { quota: "login" },
       success: { status: 200, description: "An access token.", schema: contracts.Token },
-      errors: ["INVALID_CREDENTIALS", "INACTIVE_USER", ...HASHING_ERRORS],
+      errors: ["INVALID_CREDENTIALS", "INACTIVE_USER", ...unverified, ...HASHING_ERRORS],
       handler: async ({ body }, request) => contracts.toToken(await authService.login(body, request)),
     }),
     operation({
@@ -89,7 +97,8 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
         "The token in the request remains valid until it expires. No token of a login is valid later than the configured number of days after it. The token that made the latest password change cannot be renewed.",
       requiresToken: true,
       success: { status: 200, description: "An access token.", schema: contracts.Token },
-      errors: ["LOGIN_REQUIRED"],
+      acceptsIdleToken: true,
+      errors: ["LOGIN_REQUIRED", ...unverified],
       handler: async ({ principal }) => contracts.toToken(await authService.renew(principal)),
     }),
     operation({
@@ -101,16 +110,21 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
       description:
         "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.",
       requiresToken: true,
-      body: withMinLength(contracts.updateUserRequest(rules)),
+      body: withMinLength(updateBody),
       refineBody: passwordIssues,
-      issues: [tooShort, ...(rules.hasPasskeys ? [wrongType("body", "remove_passkeys", "boolean")] : [])],
+      issues: [tooShort, ...(removesLogins ? [wrongType("body", "remove_passkeys", "boolean")] : [])],
       limit: {
         quota: "passwordChange",
         per: "user",
         applies: ({ password, current_password }) => password !== undefined || current_password !== undefined,
       },
       success: { status: 200, description: "The updated user.", schema: User },
-      errors: ["CURRENT_PASSWORD_INCORRECT", "USER_ALREADY_EXISTS", ...HASHING_ERRORS],
+      errors: [
+        "CURRENT_PASSWORD_INCORRECT",
+        "RECENT_LOGIN_REQUIRED",
+        "USER_ALREADY_EXISTS",
+        ...HASHING_ERRORS,
+      ],
       handler: async ({ principal, body }, request) =>
         toUser(await authService.update(principal, body, request)),
     }),

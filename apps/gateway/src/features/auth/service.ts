@@ -11,17 +11,18 @@ import {
   UserAlreadyExists,
   type ValidToken,
 } from "@latchkey/database";
-import type { Hasher } from "@latchkey/hashing";
+import { type Hasher, hasPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
+import type { CompleteLogin, LoginCompletion } from "../../login-completion.ts";
 import type { RequestContext } from "../../request-context.ts";
-import type { AuthenticationMethods, Principal, Tokens } from "../../tokens/access-tokens.ts";
+import type { LoginClaims, Principal, Tokens } from "../../tokens/access-tokens.ts";
 import type { FamiliarNetworks } from "./familiar-networks.ts";
 import { createLinkOperations, type LinkOptions } from "./links.ts";
 import { createPasswordVerifier, hashOf } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
 interface AuthServiceOptions
-  extends Omit<LinkOptions, "verifyCurrentPassword" | "explainRejection" | "networkDigestOf"> {
+  extends Omit<LinkOptions, "proveOwner" | "explainRejection" | "networkDigestOf"> {
   readonly hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">;
   /** null: logins are not limited per e-mail. */
   readonly familiarNetworks: FamiliarNetworks | null;
@@ -30,6 +31,10 @@ interface AuthServiceOptions
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
   /** Whether registrations, password changes and deletions write mails. */
   readonly sendsMail: boolean;
+  /** Whether a new password requires the present one. */
+  readonly requireCurrentPassword: boolean;
+  /** Whether logins and renewals require a verified e-mail. */
+  readonly requireVerifiedEmail: boolean;
   /** Whether other services verify tokens without reading the user. If true, inactive users get no tokens. */
   readonly isVerifiedElsewhere: boolean;
 }
@@ -38,7 +43,7 @@ export type AuthService = ReturnType<typeof createAuthService>;
 
 export function createAuthService(options: AuthServiceOptions) {
   const { users, hasher, tokens, familiarNetworks, wrongPasswordLimit } = options;
-  const { sendsMail, isVerifiedElsewhere } = options;
+  const { outbox, sendsMail, isVerifiedElsewhere, requireCurrentPassword, requireVerifiedEmail } = options;
   const verifyPassword = createPasswordVerifier(hasher, users);
 
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order */
@@ -82,28 +87,63 @@ export function createAuthService(options: AuthServiceOptions) {
     throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
   };
 
-  /** Completes a login with a password or a passkey. `amr` lists the authentication methods of the login. */
+  /**
+   * Proves that the owner makes a change: with the password or, for a user without a password, with a recent login. Returns the user,
+   * read again, and the condition of the change.
+   * @throws RECENT_LOGIN_REQUIRED, or the errors of `verifyCurrentPassword`
+   * @throws INVALID_REQUEST if the user has a password and the request does not
+   */
+  const proveOwner = async (
+    principal: Principal,
+    password: string | undefined,
+    request: RequestContext,
+  ): Promise<{ user: User; condition: ValidToken }> => {
+    const { user, token } = principal;
+    if (!hasPassword(user)) {
+      expectRecentLogin(token.login);
+      return { user, condition: { ...token, ...hashOf(user) } };
+    }
+    if (password === undefined) throw new ServiceError("INVALID_REQUEST", { issues: [MISSING_PASSWORD] });
+    const current = await verifyCurrentPassword(principal, password, request);
+    return { user: current, condition: { ...token, ...hashOf(current) } };
+  };
+
+  /** Mails a verification, within its budget. @throws EMAIL_NOT_VERIFIED if the configuration requires a verified e-mail */
+  const expectVerified = async ({ email, emailVerified }: User): Promise<void> => {
+    if (!requireVerifiedEmail || emailVerified) return;
+    await outbox.request("verification", email);
+    throw new ServiceError("EMAIL_NOT_VERIFIED");
+  };
+
+  /** Completes a login of any kind. */
   const finishLogin = async (
     user: User & { readonly networkSeenAt: Timestamp | null },
-    amr: AuthenticationMethods,
+    { amr, event = "login.succeeded", provider }: Omit<LoginCompletion, "rejection">,
     { network, audit, warn }: RequestContext,
   ): Promise<string> => {
     const { id, email, isActive, networkSeenAt } = user;
-    audit(isActive ? "login.succeeded" : "login.inactive", email, id, {
+    const isUnverified = requireVerifiedEmail && !user.emailVerified;
+    audit(isActive ? (isUnverified ? "login.unverified" : event) : "login.inactive", email, id, {
       amr: tokens.hasMethods ? amr : undefined,
+      provider,
     });
     if (isVerifiedElsewhere && !isActive) throw new ServiceError("INACTIVE_USER");
+    await expectVerified(user);
     // The login succeeds even if the network is not stored.
     await familiarNetworks
       ?.store(user, network, networkSeenAt)
       .catch((error) => warn(new NetworkNotStored(error)));
-    return tokens.sign(user, { amr });
+    // A user without a password proves changes by a recent login.
+    const isTimed = amr?.[0] !== "pwd";
+    return tokens.sign(user, { ...(amr && { amr }), ...(isTimed && { auth_time: currentSeconds() }) });
   };
 
   return {
-    verifyCurrentPassword,
+    proveOwner,
     findUser,
-    ...createLinkOperations({ ...options, verifyCurrentPassword, explainRejection, networkDigestOf }),
+    explainRejection,
+    networkDigestOf,
+    ...createLinkOperations({ ...options, proveOwner, explainRejection, networkDigestOf }),
 
     /** @throws UserAlreadyExists */
     async register({ email, username, password }: RegisterRequest, request: RequestContext): Promise<User> {
@@ -138,40 +178,39 @@ export function createAuthService(options: AuthServiceOptions) {
       // The user can change during the derivation. The query runs for unknown e-mails as well: the timing must be equal.
       const current = await users.findByEmail(email);
       if (!user || !matches || current?.id !== user.id || !hasHash(current, hashOf(user))) {
-        audit("login.failed", email, user?.id);
+        const reason = user && !hasPassword(user) ? "no_password" : undefined;
+        audit("login.failed", email, user?.id, { reason });
         throw new ServiceError("INVALID_CREDENTIALS");
       }
-      return finishLogin({ ...current, networkSeenAt: seenAt }, ["pwd"], request);
+      return finishLogin({ ...current, networkSeenAt: seenAt }, { amr: ["pwd"] }, request);
     },
 
-    /**
-     * Logs in a user whose passkey was verified at this `tokenVersion`.
-     * @throws PASSKEY_REJECTED, or INACTIVE_USER if `isVerifiedElsewhere`
-     */
-    async completeLogin(
-      { userId, email, tokenVersion }: Pick<User, "email" | "tokenVersion"> & { readonly userId: number },
-      request: RequestContext,
-    ) {
+    completeLogin: (async ({ id, email, tokenVersion }, { rejection, ...completion }, request) => {
       const user = await users.findByEmail(email, networkDigestOf(email, request));
       // Another user can have the e-mail now.
-      if (user?.id !== userId) throw new ServiceError("PASSKEY_REJECTED");
-      return finishLogin({ ...user, tokenVersion }, ["pop", "user"], request);
-    },
+      if (user?.id !== id) throw new ServiceError(rejection);
+      return finishLogin({ ...user, tokenVersion }, completion, request);
+    }) satisfies CompleteLogin,
 
     /**
      * Returns a new token of the same login. The token that made the latest password change stays valid until `exp`, but cannot
      * be renewed, because an attacker could renew a stolen copy.
-     * @throws LOGIN_REQUIRED
+     * @throws LOGIN_REQUIRED, or EMAIL_NOT_VERIFIED if the configuration requires a verified e-mail
      */
     async renew({ user, token }: Principal): Promise<string> {
+      await expectVerified(user);
       const renewed = token.version === user.tokenVersion ? await tokens.renew(user, token.login) : null;
       if (renewed === null) throw new ServiceError("LOGIN_REQUIRED");
       return renewed;
     },
 
     /** @throws INVALID_TOKEN, USER_NOT_FOUND or INACTIVE_USER, checked in this order */
-    async authenticate(token: string | null, onSigned?: (userId: number) => void): Promise<Principal> {
-      const claims = token === null ? null : await tokens.verify(token, onSigned);
+    async authenticate(
+      token: string | null,
+      onSigned?: (userId: number) => void,
+      options?: { readonly acceptsIdleToken: boolean },
+    ): Promise<Principal> {
+      const claims = token === null ? null : await tokens.verify(token, onSigned, options);
       if (claims === null) throw new ServiceError("INVALID_TOKEN");
       return { user: await findUser(claims.userId, claims), token: claims };
     },
@@ -179,6 +218,7 @@ export function createAuthService(options: AuthServiceOptions) {
     /**
      * An empty change changes nothing. A new password revokes all tokens except the principal's.
      * @throws UserAlreadyExists
+     * @throws RECENT_LOGIN_REQUIRED for a user without a password
      * @throws CURRENT_PASSWORD_INCORRECT, or TOO_MANY_REQUESTS after too many wrong values of `current_password`
      * @throws an error of `findUser` if the user was deleted or deactivated, or if the token was revoked, after `authenticate`
      * @throws INVALID_TOKEN if the request has `password` or `current_password`, and the password changed after `authenticate`
@@ -194,8 +234,8 @@ export function createAuthService(options: AuthServiceOptions) {
       // A rename alone does not compare the hash: the rename must not fail if the same token changes the password meanwhile.
       const derives = password !== undefined || currentPassword !== undefined;
       const condition = derives ? { ...token, ...hashOf(user) } : token;
-      if (currentPassword !== undefined)
-        await verifyCurrentPassword({ user, token }, currentPassword, authRequest);
+      const isProved = hasPassword(user) ? currentPassword !== undefined || requireCurrentPassword : true;
+      if (derives && isProved) await proveOwner({ user, token }, currentPassword, authRequest);
       const change = {
         ...(username !== undefined && { username }),
         ...(password !== undefined && {
@@ -227,6 +267,23 @@ export function createAuthService(options: AuthServiceOptions) {
       audit("user.deleted", user.email, user.id);
     },
   };
+}
+
+/** A login is recent for so long. */
+const RECENT_LOGIN_SECONDS = 5 * 60;
+/** The clock of the replica that issued the token can be ahead. */
+const CLOCK_DIFFERENCE_SECONDS = 10;
+
+/** The issue of a request without the password of a user who has one, as the validator writes it. */
+const MISSING_PASSWORD = { loc: ["body", "current_password"], msg: "is required", type: "missing" };
+
+const currentSeconds = (): number => Math.floor(Date.now() / 1000);
+
+/** @throws RECENT_LOGIN_REQUIRED */
+function expectRecentLogin({ auth_time = 0 }: LoginClaims): void {
+  const age = currentSeconds() - auth_time;
+  if (age < -CLOCK_DIFFERENCE_SECONDS || age > RECENT_LOGIN_SECONDS)
+    throw new ServiceError("RECENT_LOGIN_REQUIRED");
 }
 
 /** This error is only logged. The next login from the same network can be limited. */

@@ -34,7 +34,7 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     issues: [wrongType("body", "response", "object")],
     limit: { quota: "passkeyLogin" },
     success: { status: 200, description: "An access token.", schema: contracts.Token },
-    errors: ["PASSKEY_REJECTED", "INACTIVE_USER"],
+    errors: ["PASSKEY_REJECTED", "INACTIVE_USER", "EMAIL_NOT_VERIFIED"],
     handler: async ({ body }, request) => contracts.toToken(await passkeyService.login(body, request)),
   }),
   operation({
@@ -105,7 +105,7 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
         "Counts against the limits of updates with a current password, by default {quota} per user and per client address.",
     },
     success: { status: 200, description: "Options and state.", schema: PasskeyOptionsResponse },
-    errors: ["CURRENT_PASSWORD_INCORRECT", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
+    errors: ["CURRENT_PASSWORD_INCORRECT", "RECENT_LOGIN_REQUIRED", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
     handler: ({ principal, body }, request) =>
       passkeyService.requestCreation(principal, body.current_password, request),
   }),

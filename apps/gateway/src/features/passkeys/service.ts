@@ -15,6 +15,7 @@ import {
 import { saltOf } from "@latchkey/hashing";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
+import type { CompleteLogin } from "../../login-completion.ts";
 import type { PasskeyRejection } from "../../observability/audit.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
@@ -31,15 +32,15 @@ interface PasskeyServiceOptions extends Configured {
   readonly sendsMail: boolean;
   /** What must remain when a passkey is removed. */
   readonly canLogIn: LoginRule;
-  /** Returns the user, read again after the verification. @throws CURRENT_PASSWORD_INCORRECT or TOO_MANY_REQUESTS */
-  readonly verifyCurrentPassword: (of: Principal, password: string, request: RequestContext) => Promise<User>;
+  /** Returns the user, read again after the proof. @throws CURRENT_PASSWORD_INCORRECT, RECENT_LOGIN_REQUIRED … */
+  readonly proveOwner: (
+    of: Principal,
+    password: string | undefined,
+    request: RequestContext,
+  ) => Promise<{ readonly user: User }>;
   /** Throws the reason if the principal's token is no longer valid. */
   readonly findUser: (userId: number, token: ValidToken) => Promise<User>;
-  /** Returns an access token for a user who was authenticated at this `tokenVersion`. */
-  readonly completeLogin: (
-    user: Pick<User, "email" | "tokenVersion"> & { readonly userId: number },
-    request: RequestContext,
-  ) => Promise<string>;
+  readonly completeLogin: CompleteLogin;
 }
 
 type FoundPasskey = Awaited<ReturnType<Database["passkeys"]["findById"]>>;
@@ -58,14 +59,18 @@ const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) 
 
 export function createPasskeyService(options: PasskeyServiceOptions) {
   const { rpId, rpName, passkeys, passkeyStatements, sendsMail, canLogIn } = options;
-  const { verifyCurrentPassword, findUser, completeLogin } = options;
+  const { proveOwner, findUser, completeLogin } = options;
   const { verifyCreation, verifyLogin } = createWebauthn(options);
   const timeout = STATEMENT_LIFETIME_MS;
 
   return {
-    /** @throws CURRENT_PASSWORD_INCORRECT, TOO_MANY_REQUESTS or EMAIL_NOT_VERIFIED */
-    async requestCreation(principal: Principal, currentPassword: string, request: RequestContext) {
-      const user = await verifyCurrentPassword(principal, currentPassword, request);
+    /** @throws EMAIL_NOT_VERIFIED, or an error of `proveOwner` */
+    async requestCreation(
+      principal: Principal,
+      currentPassword: string | undefined,
+      request: RequestContext,
+    ) {
+      const { user } = await proveOwner(principal, currentPassword, request);
       if (sendsMail && !user.emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
       const handle = await passkeys.chooseUserHandle(user.id, randomBytes(16).toString("base64url"));
       if (handle === null) throw new ServiceError("USER_NOT_FOUND");
@@ -151,7 +156,9 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       }
       if (use.result !== "accepted") return reject(use.result, passkey);
       // `tokenVersion` was read before `use`: a reset after that read revokes the new token.
-      return completeLogin(passkey, request);
+      const { userId: id, email, tokenVersion } = passkey;
+      const completion = { amr: ["pop", "user"], rejection: "PASSKEY_REJECTED" } as const;
+      return completeLogin({ id, email, tokenVersion }, completion, request);
     },
   };
 }

@@ -1,0 +1,43 @@
+/** The operations of logins with a code from a mail. The rules are in `email-login.ts`. */
+import * as contracts from "@latchkey/contracts";
+import { INVALID_EMAIL, wrongType } from "../../http/issues.ts";
+import { operation } from "../../http/operation.ts";
+import type { EmailLogin } from "./email-login.ts";
+
+export const emailLoginOperations = (emailLogin: EmailLogin) => [
+  operation({
+    id: "emailLoginOptions",
+    method: "POST",
+    path: "/auth/login/email/options",
+    tag: "Auth",
+    feature: "emailLogin",
+    summary: "Request a code to log in",
+    description:
+      "Mails a code of eight digits, which is valid for ten minutes, if a user has this e-mail. The response does not depend on whether one has it.",
+    body: contracts.EmailLoginOptionsRequest,
+    issues: [INVALID_EMAIL],
+    limit: { quota: "mail" },
+    success: {
+      status: 200,
+      description: "The state of the code.",
+      schema: contracts.EMAIL_LOGIN_RESPONSES.EmailLoginOptionsResponse,
+    },
+    handler: ({ body }, request) => emailLogin.begin(body.email, request),
+  }),
+  operation({
+    id: "emailLogin",
+    method: "POST",
+    path: "/auth/login/email",
+    tag: "Auth",
+    feature: "emailLogin",
+    summary: "Exchange a code from a mail for an access token",
+    description:
+      "A code works once, and ends all others of the user. A state allows five attempts; attempts are also limited per e-mail. If the e-mail of the user was not verified, the login verifies it and ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail.",
+    body: contracts.EmailLoginRequest,
+    issues: [wrongType("body", "code", "string")],
+    limit: { quota: "emailLogin" },
+    success: { status: 200, description: "An access token.", schema: contracts.Token },
+    errors: ["LOGIN_CODE_INVALID", "INACTIVE_USER"],
+    handler: async ({ body }, request) => contracts.toToken(await emailLogin.login(body, request)),
+  }),
+];

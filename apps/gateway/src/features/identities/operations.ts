@@ -1,0 +1,109 @@
+/** The operations on identities of OpenID Connect providers. The rules are in `service.ts`. */
+import * as contracts from "@latchkey/contracts";
+import { HASHING_ERRORS } from "../../errors.ts";
+import { wrongType } from "../../http/issues.ts";
+import { operation } from "../../http/operation.ts";
+import type { IdentityService } from "./service.ts";
+
+const { OidcOptionsResponse, IdentityListResponse } = contracts.IDENTITY_RESPONSES;
+
+export const identityOperations = (identityService: IdentityService) => [
+  operation({
+    id: "oidcLoginOptions",
+    method: "POST",
+    path: "/auth/login/oidc/:name/options",
+    tag: "Auth",
+    feature: "identities",
+    summary: "Begin a login with an OpenID Connect provider",
+    description:
+      "Returns the page of the provider, and a state, which is valid for ten minutes. The application keeps the verifier of the challenge, and sends the browser to the page.",
+    params: contracts.ProviderPath,
+    body: contracts.OidcOptionsRequest,
+    issues: [wrongType("body", "redirect_uri", "string")],
+    success: { status: 200, description: "The page and the state.", schema: OidcOptionsResponse },
+    errors: ["PROVIDER_UNAVAILABLE"],
+    handler: ({ params, body }) => identityService.begin(params.name, body),
+  }),
+  operation({
+    id: "oidcLogin",
+    method: "POST",
+    path: "/auth/login/oidc/:name",
+    tag: "Auth",
+    feature: "identities",
+    summary: "Exchange the response of a provider for an access token",
+    description:
+      "Logs in the user of the identity. Otherwise, the provider must have verified the e-mail. If no user has it, one is created without a password. If a user has it, the identity is added only if the provider is configured to link; if that user has not verified the e-mail, the login ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail. Every rejection of the provider, the state or the verifier has the same response.",
+    params: contracts.ProviderPath,
+    body: contracts.OidcLoginRequest,
+    issues: [wrongType("body", "code", "string")],
+    limit: { quota: "oidcLogin" },
+    success: { status: 200, description: "An access token.", schema: contracts.Token },
+    errors: [
+      "IDENTITY_REJECTED",
+      "EMAIL_NOT_VERIFIED",
+      "INACTIVE_USER",
+      "USER_ALREADY_EXISTS",
+      "PROVIDER_UNAVAILABLE",
+    ],
+    handler: async ({ params, body }, request) =>
+      contracts.toToken(await identityService.login(params.name, body, request)),
+  }),
+  operation({
+    id: "listIdentities",
+    method: "GET",
+    path: "/auth/identities",
+    tag: "Auth",
+    feature: "identities",
+    summary: "List the identities of the current user",
+    description: "The oldest comes first.",
+    requiresToken: true,
+    success: { status: 200, description: "The identities.", schema: IdentityListResponse },
+    handler: async ({ principal }) => (await identityService.list(principal)).map(contracts.toIdentity),
+  }),
+  operation({
+    id: "addIdentity",
+    method: "POST",
+    path: "/auth/identities/:id",
+    tag: "Auth",
+    feature: "identities",
+    summary: "Add an identity to the current user",
+    description:
+      "`id` is the name of the provider. The e-mail of the identity can be any. Adding an identity again returns it.",
+    requiresToken: true,
+    params: contracts.AddedProviderPath,
+    body: contracts.AddIdentityRequest,
+    issues: [wrongType("body", "code", "string")],
+    limit: {
+      quota: "passwordChange",
+      per: "user",
+      description:
+        "Counts against the limits of updates with a current password, by default {quota} per user and per client address.",
+    },
+    success: { status: 201, description: "The identity.", schema: contracts.Identity },
+    errors: [
+      "IDENTITY_REJECTED",
+      "CURRENT_PASSWORD_INCORRECT",
+      "RECENT_LOGIN_REQUIRED",
+      "IDENTITY_ALREADY_USED",
+      "PROVIDER_UNAVAILABLE",
+      ...HASHING_ERRORS,
+    ],
+    handler: async ({ principal, params, body }, request) =>
+      contracts.toIdentity(await identityService.add(principal, params.id, body, request)),
+  }),
+  operation({
+    id: "deleteIdentity",
+    method: "DELETE",
+    path: "/auth/identities/:id",
+    tag: "Auth",
+    feature: "identities",
+    summary: "Remove an identity of the current user",
+    description: "Tokens of earlier logins with it remain valid.",
+    requiresToken: true,
+    params: contracts.IdentityPath,
+    issues: [wrongType("path", "id", "integer")],
+    success: { status: 204, description: "The identity is removed." },
+    errors: ["IDENTITY_NOT_FOUND", "LAST_LOGIN"],
+    handler: ({ principal, params }, request) => identityService.remove(principal, params.id, request),
+  }),
+];

@@ -1,0 +1,272 @@
+/**
+ * Logins with OpenID Connect providers, independent of HTTP. Nothing is stored between the options and the login. Invariants: an
+ * identity logs in to one user. An e-mail gives access to an existing user only if the provider is configured to link.
+ */
+import type { OidcProvider } from "@latchkey/config";
+import {
+  type AddIdentityRequest,
+  EMAIL_PATTERN,
+  isMailable,
+  localPartOf,
+  normalizeEmail,
+  type OidcLoginRequest,
+  type OidcOptionsRequest,
+  toAsciiEmail,
+  usernameCandidates,
+} from "@latchkey/contracts";
+import {
+  type Database,
+  type Identity,
+  IdentityAlreadyUsed,
+  type LoginRule,
+  type NewIdentity,
+  type User,
+  UserAlreadyExists,
+  type ValidToken,
+} from "@latchkey/database";
+import { noPassword } from "@latchkey/hashing";
+import { ServiceError } from "../../errors.ts";
+import type { CompleteLogin } from "../../login-completion.ts";
+import type { AuditEvent, IdentityRejection } from "../../observability/audit.ts";
+import type { RequestContext } from "../../request-context.ts";
+import type { Principal } from "../../tokens/access-tokens.ts";
+import { challengeOf } from "../../tokens/oidc-states.ts";
+import type { TokenKeys } from "../../tokens/token-keys.ts";
+import { type IdentityClaims, type Provider, ProviderUnavailable } from "./provider.ts";
+
+interface IdentityServiceOptions
+  extends Pick<Database, "identities" | "users">,
+    Pick<TokenKeys, "oidcStates"> {
+  readonly providers: readonly Provider[];
+  readonly redirectUris: readonly string[];
+  readonly canLogIn: LoginRule;
+  readonly sendsMail: boolean;
+  /** Returns the user, read again after the proof, and the condition of a change. */
+  readonly proveOwner: (
+    of: Principal,
+    currentPassword: string | undefined,
+    request: RequestContext,
+  ) => Promise<{ readonly user: User; readonly condition: ValidToken }>;
+  /** Throws the reason if the principal's token is no longer valid. */
+  readonly findUser: (userId: number, token: ValidToken) => Promise<User>;
+  readonly explainRejection: (userId: number, token: ValidToken) => Promise<never>;
+  readonly networkDigestOf: (email: string, request: RequestContext) => string | undefined;
+  readonly completeLogin: CompleteLogin;
+}
+
+/** The user of a login, and the event if the login changed the user. */
+type FoundUser = readonly [user: User, event?: AuditEvent];
+
+export type IdentityService = ReturnType<typeof createIdentityService>;
+
+/** Another request can create or change the user between two queries. Each attempt then finds the new state. */
+const MAX_ATTEMPTS = 3;
+
+const isVerified = ({ emailVerified }: IdentityClaims): boolean =>
+  emailVerified === true || emailVerified === "true";
+
+const EMAIL = new RegExp(EMAIL_PATTERN, "u");
+const EMAIL_MAX = 254;
+
+export function createIdentityService(options: IdentityServiceOptions) {
+  const { identities, users, oidcStates, providers, redirectUris, canLogIn, sendsMail: notifies } = options;
+  const { proveOwner, findUser, explainRejection, networkDigestOf, completeLogin } = options;
+
+  /** @throws INVALID_REQUEST */
+  const expectProvider = (name: string, parameter: "id" | "name" = "name"): Provider =>
+    providers.find(({ settings }) => settings.name === name) ?? reject422(["path", parameter]);
+
+  const bindingOf = ({ name, issuer, clientId }: OidcProvider, redirectUri: string) => ({
+    ...{ provider: name, issuer, clientId, redirectUri },
+  });
+
+  /**
+   * Verifies the state and the verifier, and redeems the code.
+   * @throws IDENTITY_REJECTED, or ProviderUnavailable
+   */
+  const redeem = async (
+    { settings, redeem }: Provider,
+    { code, state, iss, code_verifier: verifier }: OidcLoginRequest,
+    reject: (reason: IdentityRejection, cause?: unknown) => never,
+  ) => {
+    const stated = oidcStates.verify(state);
+    const redirectUri = redirectUris.find((uri) => stated?.isBoundTo(bindingOf(settings, uri)));
+    if (!stated || redirectUri === undefined) return reject("state");
+    if (challengeOf(verifier) !== stated.challenge) return reject("verifier");
+    try {
+      return await redeem({ code, state, iss, verifier, nonce: stated.nonce, redirectUri });
+    } catch (error) {
+      if (error instanceof ProviderUnavailable) throw error;
+      return reject("provider", error);
+    }
+  };
+
+  const rejecting =
+    ({ settings }: Provider, { audit, warn }: RequestContext, user?: User) =>
+    (reason: IdentityRejection, cause?: unknown): never => {
+      if (cause !== undefined) warn(new IdentityNotAccepted(cause));
+      audit("identity.rejected", user?.email ?? null, user?.id, { reason, provider: settings.name });
+      throw new ServiceError("IDENTITY_REJECTED");
+    };
+
+  /** @throws UserAlreadyExists, IdentityAlreadyUsed */
+  const createUser = async (
+    email: string,
+    { preferredUsername }: IdentityClaims,
+    identity: NewIdentity,
+    username: string | undefined,
+    request: RequestContext,
+  ): Promise<User> => {
+    await request.countAgainst("register");
+    const preferred = typeof preferredUsername === "string" ? preferredUsername.slice(0, 256) : "";
+    const candidates = usernameCandidates(preferred.trim() || localPartOf(email));
+    const values = { email, ...noPassword(), emailVerified: true };
+    const networkDigest = networkDigestOf(email, request);
+    for (const candidate of username === undefined ? candidates : [username]) {
+      const user = { ...values, networkDigest, username: candidate };
+      const created = await users.create(user, identity).catch((error: unknown) => {
+        const isGenerated = username === undefined;
+        if (!(isGenerated && error instanceof UserAlreadyExists && error.field === "username")) throw error;
+      });
+      if (created) return created;
+    }
+    throw new UserAlreadyExists("username");
+  };
+
+  /** Returns the user of a verified e-mail whom the identity may log in to, with the event. Returns null if the user has changed. */
+  const link = async (user: User, identity: NewIdentity): Promise<FoundUser | null> => {
+    if (!user.isActive) return [user];
+    if (!user.emailVerified) {
+      const taken = await identities.takeOver(user, identity, noPassword(), { notifies });
+      return taken && [taken, "user.taken_over"];
+    }
+    const condition = { version: user.tokenVersion, tokenId: null, verifiedEmail: user.email };
+    const added = await identities.add(user.id, identity, condition, { notifies, isUsed: true });
+    return added && [user, "identity.created"];
+  };
+
+  /** Finds or creates the user of an identity. Returns null if another request has changed what was read. */
+  const findOrCreate = async (
+    { settings }: Provider,
+    identity: NewIdentity,
+    claims: () => Promise<IdentityClaims & { readonly normalized: string }>,
+    username: string | undefined,
+    request: RequestContext,
+  ): Promise<FoundUser | null> => {
+    const { provider } = identity;
+    const known = await identities.find(identity);
+    if (known) {
+      const user = await users.findById(known.userId);
+      if (!user) return null;
+      if (user.isActive && !(await identities.use({ ...known, provider }))) return null;
+      return [user];
+    }
+    const { normalized, ...rest } = await claims();
+    const user = await users.findByEmail(normalized);
+    if (user && !settings.link) throw new UserAlreadyExists("email");
+    try {
+      if (user) return await link(user, identity);
+      const email = toAsciiEmail(normalized);
+      return [await createUser(email, rest, identity, username, request), "user.registered"];
+    } catch (error) {
+      const isRaced =
+        error instanceof IdentityAlreadyUsed ||
+        (error instanceof UserAlreadyExists && error.field === "email");
+      if (isRaced) return null;
+      throw error;
+    }
+  };
+
+  return {
+    /** @throws INVALID_REQUEST, or ProviderUnavailable */
+    async begin(name: string, { redirect_uri: redirectUri, code_challenge: challenge }: OidcOptionsRequest) {
+      const provider = expectProvider(name);
+      if (!redirectUris.includes(redirectUri)) return reject422(["body", "redirect_uri"]);
+      const { state, nonce } = oidcStates.begin(bindingOf(provider.settings, redirectUri), challenge);
+      const url = await provider.authorizationUrl({ redirectUri, challenge, state, nonce });
+      return { authorization_url: url, state };
+    },
+
+    /**
+     * Returns an access token.
+     * @throws IDENTITY_REJECTED, EMAIL_NOT_VERIFIED, UserAlreadyExists, ProviderUnavailable, TOO_MANY_REQUESTS, INACTIVE_USER
+     */
+    async login(name: string, body: OidcLoginRequest, request: RequestContext): Promise<string> {
+      const provider = expectProvider(name);
+      const reject = rejecting(provider, request);
+      const { subject, readClaims } = await redeem(provider, body, reject);
+      const identity = { issuer: provider.settings.issuer, subject, provider: name };
+      let read: Promise<IdentityClaims & { readonly normalized: string }> | undefined;
+      const claims = () => {
+        read ??= readClaims()
+          .catch((error: unknown) => {
+            if (error instanceof ProviderUnavailable) throw error;
+            return reject("provider", error);
+          })
+          .then((found) => ({ ...found, normalized: verifiedEmailOf(found, name, reject, request) }));
+        return read;
+      };
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        const found = await findOrCreate(provider, identity, claims, body.username, request);
+        if (!found) continue;
+        const [user, event] = found;
+        return completeLogin(user, { provider: name, event, rejection: "IDENTITY_REJECTED" }, request);
+      }
+      return reject("user");
+    },
+
+    /** @throws IDENTITY_REJECTED, IdentityAlreadyUsed, ProviderUnavailable, or an error of `proveOwner` */
+    async add(principal: Principal, name: string, body: AddIdentityRequest, request: RequestContext) {
+      const provider = expectProvider(name, "id");
+      const { user, condition } = await proveOwner(principal, body.current_password, request);
+      const { subject } = await redeem(provider, body, rejecting(provider, request, user));
+      const identity = { issuer: provider.settings.issuer, subject, provider: name };
+      const added = await identities.add(user.id, identity, condition, { notifies, isUsed: false });
+      if (!added) return explainRejection(user.id, condition);
+      request.audit("identity.created", user.email, user.id, { provider: name });
+      return added;
+    },
+
+    list: ({ user }: Principal): Promise<Identity[]> => identities.list(user.id),
+
+    /** @throws IDENTITY_NOT_FOUND, or LastLogin; the former also for the identity of another user */
+    async remove({ user, token }: Principal, id: number, { audit }: RequestContext): Promise<void> {
+      if (!(await identities.delete(id, user.id, token, { notifies, canLogIn }))) {
+        await findUser(user.id, token);
+        throw new ServiceError("IDENTITY_NOT_FOUND");
+      }
+      audit("identity.removed", user.email, user.id);
+    },
+  };
+}
+
+/** @throws EMAIL_NOT_VERIFIED, or IDENTITY_REJECTED if the service accepts no such address */
+function verifiedEmailOf(
+  claims: IdentityClaims,
+  provider: string,
+  reject: (reason: IdentityRejection) => never,
+  { audit }: RequestContext,
+): string {
+  const { email } = claims;
+  if (typeof email !== "string" || !isVerified(claims)) {
+    audit("identity.rejected", null, undefined, { reason: "unverified", provider });
+    throw new ServiceError("EMAIL_NOT_VERIFIED");
+  }
+  const normalized = normalizeEmail(email);
+  const isValid = normalized.length <= EMAIL_MAX && EMAIL.test(normalized) && isMailable(normalized);
+  return isValid ? normalized : reject("email");
+}
+
+function reject422(loc: [string, string]): never {
+  throw new ServiceError("INVALID_REQUEST", {
+    issues: [{ loc, msg: "is not configured", type: "not_configured" }],
+  });
+}
+
+/** This error is only logged. Its cause explains why a provider or its ID token was not accepted. */
+class IdentityNotAccepted extends Error {
+  override readonly name = "IdentityNotAccepted";
+  constructor(cause: unknown) {
+    super("The provider or the library did not accept the login", { cause });
+  }
+}

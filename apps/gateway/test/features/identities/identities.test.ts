@@ -1,0 +1,380 @@
+/** Logins with OpenID Connect providers: which user an identity gets, and what is rejected. The provider can send anything. */
+import { describe, expect, test } from "bun:test";
+import type { Identity, User } from "@latchkey/contracts";
+import { SignJWT } from "jose";
+import type { CallOptions } from "../../support/client.ts";
+import {
+  beginOidc,
+  createVerifier,
+  loginOidc,
+  oidcVariables,
+  REDIRECT_URI,
+  tokenOf,
+} from "../../support/identities.ts";
+import { CLIENT, type ProviderReplies, startHostileProvider } from "../../support/openid/hostile-provider.ts";
+import { createVerified } from "../../support/passkeys.ts";
+import { eachDatabase, newCredentials, type Service, startService } from "../../support/service.ts";
+
+const readMe = async ({ call }: Service, token: string) =>
+  (await call("GET", "/auth/me", { token })).expect<User>(200);
+const statusOf = async ({ call }: Service, path: string, options: CallOptions, method = "GET") =>
+  (await call(method, path, options)).status;
+const kindsOf = async ({ sql }: Service) =>
+  (await sql<{ kind: string }>("select kind from outbox order by id")).map(({ kind }) => kind);
+const identitiesOf = async ({ call }: Service, token: string) =>
+  (await call("GET", "/auth/identities", { token })).expect<Identity[]>(200);
+
+eachDatabase((start) => {
+  test("the first login creates a user without a password, and the second finds it", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider]) });
+    const claims = { email: " Ada@Example.ORG ", preferred_username: "ada" };
+    const token = tokenOf(await loginOidc(service, provider, { claims }));
+    const user = await readMe(service, token);
+    expect(user).toMatchObject({ email: "ada@example.org", email_verified: true, username: "ada" });
+    expect(await service.readUser(user.id)).toMatchObject({ importedHash: "none" });
+    // The provider has changed the e-mail of the user. The identity stays the same.
+    const changed = { claims: { email: "other@example.org", email_verified: false } };
+    const again = tokenOf(await loginOidc(service, provider, changed));
+    expect((await readMe(service, again)).id).toBe(user.id);
+    const password = { email: user.email, password: "none" };
+    expect(await statusOf(service, "/auth/login", { body: password }, "POST")).toBe(401);
+    expect(await identitiesOf(service, again)).toEqual([
+      {
+        id: expect.any(Number),
+        provider: "example",
+        created_at: expect.any(String),
+        last_used_at: expect.any(String),
+      },
+    ]);
+    expect(service.log.filter(({ reason }) => reason === "no_password")).toHaveLength(1);
+  });
+
+  test("a generated username is free, and a given one that is taken is not replaced", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider]) });
+    await service.createUser({ username: "ada" });
+    const login = (sub: string, more: object = {}, body: Record<string, string> = {}) =>
+      loginOidc(service, provider, { claims: { sub, email: `${sub}@example.org`, ...more } }, body);
+    const nameOf = async (response: Awaited<ReturnType<typeof login>>) =>
+      (await readMe(service, tokenOf(response))).username;
+    expect(await nameOf(await login("one", { preferred_username: "ada" }))).toBe("ada2");
+    expect(await nameOf(await login("two", { preferred_username: "\u200b" }))).toBe("user");
+    expect(await nameOf(await login("three", {}, { username: "countess" }))).toBe("countess");
+    const taken = await login("four", {}, { username: "ada" });
+    expect([taken.status, taken.body]).toMatchObject([
+      409,
+      { code: "USER_ALREADY_EXISTS", field: "username" },
+    ]);
+    expect((await Promise.all([login("five"), login("five")])).map(({ status }) => status)).toEqual([
+      200, 200,
+    ]);
+  });
+
+  test("an e-mail that the provider has not verified creates nobody and logs in nobody", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider, { link: true }]) });
+    const { id, email } = await createVerified(service);
+    provider.reply({ userInfo: { sub: "1", preferred_username: "ada" } });
+    for (const claims of [
+      { email, email_verified: false },
+      { email, email_verified: undefined },
+      { email, email_verified: "false" },
+      { email, email_verified: 1 },
+      { email: undefined },
+    ]) {
+      const response = await loginOidc(service, provider, { claims });
+      expect([response.status, response.body]).toMatchObject([403, { code: "EMAIL_NOT_VERIFIED" }]);
+    }
+    expect(
+      tokenOf(await loginOidc(service, provider, { claims: { email, email_verified: "true" } })),
+    ).not.toBe("");
+    expect(await service.database.identities.list(id)).toHaveLength(1);
+    expect(await service.database.users.list({ after: 0, limit: 5 })).toHaveLength(1);
+  });
+
+  test("without `link`, a provider opens no account that exists, verified or not", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider]) });
+    for (const user of [await service.createUser(), await createVerified(service)]) {
+      const response = await loginOidc(service, provider, { claims: { email: user.email } });
+      expect([response.status, response.body]).toMatchObject([
+        409,
+        { code: "USER_ALREADY_EXISTS", field: "email" },
+      ]);
+      expect(await service.database.identities.list(user.id)).toEqual([]);
+    }
+  });
+
+  test("with `link`, the identity is added to a verified e-mail, what remains is kept, and the user is notified", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider, { link: true }]) });
+    const { id, email, token } = await createVerified(service);
+    await service.sql("delete from outbox");
+    const linked = await loginOidc(service, provider, { claims: { email } });
+    expect((await readMe(service, tokenOf(linked))).id).toBe(id);
+    expect(await statusOf(service, "/auth/me", { token })).toBe(200);
+    expect(await kindsOf(service)).toEqual(["identity"]);
+    // The provider has given the e-mail to somebody else: another subject is another identity of the same e-mail.
+    await loginOidc(service, provider, { claims: { email, sub: "2" } });
+    expect(await kindsOf(service)).toEqual(["identity", "identity"]);
+  });
+
+  test("with `link`, an e-mail that somebody else registered first is taken over, and every earlier credential ends", async () => {
+    await using provider = await startHostileProvider();
+    const env = {
+      ...oidcVariables([provider, { link: true }]),
+      PASSKEY_ORIGINS: "http://localhost:3000",
+      AUTH_EMAIL_CHANGE: "true",
+    };
+    await using service = await start({ env });
+    const attacker = await service.createUser();
+    const { id, email, password } = attacker;
+    const passkey = { id: "one", userId: id, publicKey: "key", counter: 0, name: "Attacker" };
+    const state = { version: 0, tokenId: null, tokenVersion: 0, revision: 0 };
+    await service.database.passkeys.create(passkey, state, { notifies: false });
+    const change = { email: "attacker@example.net", current_password: password };
+    const options = { token: attacker.token, body: change };
+    expect(await statusOf(service, "/auth/email-change", options, "POST")).toBe(202);
+    const owner = await readMe(service, tokenOf(await loginOidc(service, provider, { claims: { email } })));
+    expect(owner).toMatchObject({ id, email, email_verified: true });
+    expect(await statusOf(service, "/auth/me", { token: attacker.token })).toBe(401);
+    expect(await statusOf(service, "/auth/login", { body: { email, password } }, "POST")).toBe(401);
+    expect(await service.database.passkeys.list(id)).toEqual([]);
+    expect(await service.readUser(id)).toMatchObject({ pendingEmail: null, importedHash: "none" });
+    expect((await kindsOf(service)).at(-1)).toBe("takeover");
+    expect(service.log.filter(({ event }) => event === "user.taken_over")).toHaveLength(1);
+  });
+
+  test("an inactive user is treated as after a correct password, and nothing is written", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider, { link: true }]) });
+    const [known, unknown] = [await createVerified(service), await service.createUser()];
+    await loginOidc(service, provider, { claims: { email: known.email, sub: "known" } });
+    const [identity] = await service.database.identities.list(known.id);
+    await service.sql("update users set is_active = false");
+    await service.sql("delete from outbox");
+    for (const [sub, { email }] of [
+      ["known", known],
+      ["unknown", unknown],
+    ] as const) {
+      const token = tokenOf(await loginOidc(service, provider, { claims: { email, sub } }));
+      expect(await statusOf(service, "/auth/me", { token })).toBe(403);
+    }
+    expect(await service.database.identities.list(known.id)).toEqual(identity ? [identity] : []);
+    expect(await service.database.identities.list(unknown.id)).toEqual([]);
+    expect(await service.readUser(unknown.id)).toMatchObject({ emailVerified: false, importedHash: null });
+    expect(await kindsOf(service)).toEqual([]);
+  });
+
+  test("a user adds an identity with the password, and removes it; another user cannot have it", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider]) });
+    const [ada, bob] = [await service.createUser(), await service.createUser()];
+    await service.sql("delete from outbox");
+    const add = async ({ token, password }: typeof ada, current_password: string | undefined = password) => {
+      const { url, body } = await beginOidc(service);
+      const code = provider.authorize(url, { claims: { email_verified: false } });
+      return service.call("POST", "/auth/identities/example", {
+        token,
+        body: { ...body, code, iss: provider.issuer, current_password },
+      });
+    };
+    expect((await add(ada, "wrong")).body).toMatchObject({ code: "CURRENT_PASSWORD_INCORRECT" });
+    const missing = await service.call("POST", "/auth/identities/example", {
+      token: ada.token,
+      body: { ...(await beginOidc(service)).body, code: "x" },
+    });
+    expect([missing.status, missing.body]).toMatchObject([
+      422,
+      { detail: [{ loc: ["body", "current_password"] }] },
+    ]);
+    const { id } = (await add(ada)).expect<Identity>(201);
+    expect((await add(ada)).expect<Identity>(201).id).toBe(id);
+    expect((await add(bob)).body).toMatchObject({ code: "IDENTITY_ALREADY_USED" });
+    expect(await kindsOf(service)).toEqual(["identity"]);
+    const path = `/auth/identities/${id}`;
+    expect(await statusOf(service, path, { token: bob.token }, "DELETE")).toBe(404);
+    expect(await statusOf(service, "/auth/identities/x", { token: bob.token }, "DELETE")).toBe(422);
+    expect(await statusOf(service, path, { token: ada.token }, "DELETE")).toBe(204);
+    expect(await identitiesOf(service, ada.token)).toEqual([]);
+    expect(await kindsOf(service)).toEqual(["identity", "identity"]);
+  });
+
+  test("a user without a password proves a recent login, and keeps the last way to log in", async () => {
+    await using provider = await startHostileProvider();
+    // Without mail, a reset is no way to log in.
+    const production = {
+      ...{ NODE_ENV: "production", AUTH_SECRET_KEY: "production 0123456789 abcdefghij" },
+      ...{ PASSKEY_ORIGINS: "http://localhost:3000", AUTH_CLAIMS: undefined },
+    };
+    await using service = await start({ env: { ...oidcVariables([provider]), ...production } });
+    const token = tokenOf(await loginOidc(service, provider));
+    const [identity] = await identitiesOf(service, token);
+    const remove = await service.call("DELETE", `/auth/identities/${identity?.id}`, { token });
+    expect([remove.status, remove.body]).toMatchObject([409, { code: "LAST_LOGIN" }]);
+    const options = { token, body: {} };
+    expect(await statusOf(service, "/auth/passkeys/options", options, "POST")).toBe(200);
+    const password = newCredentials().password;
+    expect(await statusOf(service, "/auth/me", { token, body: { password } }, "PATCH")).toBe(200);
+    expect(await statusOf(service, "/auth/passkeys/options", options, "POST")).toBe(422);
+    expect(await statusOf(service, `/auth/identities/${identity?.id}`, { token }, "DELETE")).toBe(204);
+  });
+});
+
+describe("a login is rejected", () => {
+  const rejected = async (
+    replies: ProviderReplies,
+    { service, provider }: { service: Service; provider: Awaited<ReturnType<typeof startHostileProvider>> },
+    body: Record<string, string> = {},
+  ) => {
+    const response = await loginOidc(service, provider, replies, body);
+    expect([response.status, response.body]).toMatchObject([401, { code: "IDENTITY_REJECTED" }]);
+  };
+  const now = () => Math.floor(Date.now() / 1000);
+
+  test("for an ID token of another audience, issuer, party, nonce, key or algorithm, and for an expired one", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await startService({ env: oidcVariables([provider]) });
+    const context = { service, provider };
+    for (const claims of [
+      { aud: "another" },
+      { aud: [CLIENT.client_id, "another"] },
+      { azp: "another" },
+      { iss: "https://another.example.com" },
+      { nonce: "another" },
+      { nonce: undefined },
+      { exp: now() - 60, iat: now() - 120 },
+      { sub: undefined },
+    ])
+      await rejected({ claims }, context);
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const another = await crypto.subtle.generateKey(
+      {
+        name: "RSASSA-PKCS1-v1_5",
+        modulusLength: 2048,
+        publicExponent: new Uint8Array([1, 0, 1]),
+        hash: "SHA-256",
+      },
+      true,
+      ["sign", "verify"],
+    );
+    const signers: ProviderReplies["signIdToken"][] = [
+      (claims) => `${part({ alg: "none" })}.${part(claims)}.`,
+      (claims, { publicJwk }) =>
+        new SignJWT(claims)
+          .setProtectedHeader({ alg: "HS256" })
+          .sign(new TextEncoder().encode(JSON.stringify(publicJwk))),
+      (claims) =>
+        new SignJWT(claims)
+          .setProtectedHeader({ alg: "HS256" })
+          .sign(new TextEncoder().encode(CLIENT.client_secret)),
+      (claims) =>
+        new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: "one" }).sign(another.privateKey),
+    ];
+    for (const signIdToken of signers) await rejected({ ...(signIdToken && { signIdToken }) }, context);
+    expect(await service.database.users.list({ after: 0, limit: 1 })).toEqual([]);
+  });
+
+  test("for a state, verifier, code or issuer of another request", async () => {
+    await using provider = await startHostileProvider();
+    await using other = await startHostileProvider();
+    const providers = oidcVariables([provider], [other, { name: "other" }]);
+    await using service = await startService({ env: providers });
+    const context = { service, provider };
+    const another = await beginOidc(service);
+    await rejected({}, context, { state: another.body.state });
+    await rejected({}, context, { state: "forged" });
+    await rejected({}, context, { code_verifier: createVerifier().verifier });
+    await rejected({}, context, { code: provider.authorize(another.url) });
+    await rejected({}, context, { code: "unknown" });
+    await rejected({}, context, { iss: other.issuer });
+    // The provider announces that it states its issuer.
+    const begun = await beginOidc(service);
+    const code = provider.authorize(begun.url);
+    const login = (name: string, body: object) => service.call("POST", `/auth/login/oidc/${name}`, { body });
+    expect((await login("example", { ...begun.body, code })).status).toBe(401);
+    // Mix-up: the response of one provider at the door of another, which has the same subject.
+    expect((await login("other", { ...begun.body, code, iss: provider.issuer })).status).toBe(401);
+    expect((await login("other", { ...begun.body, code, iss: other.issuer })).status).toBe(401);
+    const stated = { ...begun.body, code, iss: provider.issuer };
+    expect((await login("example", stated)).status).toBe(200);
+    expect((await login("example", stated)).status).toBe(401);
+    const mixed = tokenOf(
+      await loginOidc(service, other, { claims: { email: "eve@example.org" } }, { name: "other" }),
+    );
+    expect((await readMe(service, mixed)).email).toBe("eve@example.org");
+    const configurations = [
+      { ...providers, OIDC_REDIRECT_URIS: "https://app.example.com/other" },
+      { ...providers, OIDC_PROVIDERS: String(providers.OIDC_PROVIDERS).replace(CLIENT.client_id, "renamed") },
+    ];
+    for (const env of configurations) {
+      await using changed = await startService({ env });
+      const { url, body } = await beginOidc(service);
+      const sent = { ...body, code: provider.authorize(url), iss: provider.issuer };
+      expect((await changed.call("POST", "/auth/login/oidc/example", { body: sent })).status).toBe(401);
+    }
+  });
+
+  test("before it begins, for an unknown provider and for any other page than the configured ones", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await startService({ env: oidcVariables([provider]) });
+    const begin = (redirect_uri: string, name = "example", code_challenge = createVerifier().challenge) =>
+      statusOf(
+        service,
+        `/auth/login/oidc/${name}/options`,
+        { body: { redirect_uri, code_challenge } },
+        "POST",
+      );
+    expect(await begin(REDIRECT_URI)).toBe(200);
+    expect(await begin("com.example.app:/callback")).toBe(200);
+    for (const uri of [
+      `${REDIRECT_URI}/`,
+      REDIRECT_URI.toUpperCase(),
+      REDIRECT_URI.replace(".com", ".com:443"),
+      REDIRECT_URI.replace(".com", ".com."),
+      `${REDIRECT_URI}?next=x`,
+      `${REDIRECT_URI}#x`,
+      `${REDIRECT_URI}\n`,
+      "https://app.example.com.attacker.net/callback",
+      "",
+    ])
+      expect(await begin(uri)).toBe(422);
+    expect(await begin(REDIRECT_URI, "unknown")).toBe(422);
+    expect(await begin(REDIRECT_URI, "example", "plain")).toBe(422);
+  });
+
+  test("with 503 while the provider is down, slow, endless or wrong, and accepted as soon as it recovers", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await startService({ env: oidcVariables([provider]) });
+    const login = async () =>
+      (await loginOidc(service, provider).catch((error: Error) => error.message)) as { status: number };
+    const begin = async () => {
+      const body = { redirect_uri: REDIRECT_URI, code_challenge: createVerifier().challenge };
+      return service.call("POST", "/auth/login/oidc/example/options", { body });
+    };
+    for (const respond of [
+      () => new Response(null, { status: 500 }),
+      () => new Response("not JSON"),
+      () => Response.json({ issuer: "https://another.example.com" }),
+      () => new Response("x".repeat(10 * 1024 * 1024), { headers: { "content-type": "application/json" } }),
+    ]) {
+      provider.reply({ respond });
+      const { status, body } = await begin();
+      expect([status, body]).toMatchObject([503, { code: "PROVIDER_UNAVAILABLE" }]);
+    }
+    provider.reply({ respond: () => Bun.sleep(6_000).then(() => new Response(null)) });
+    const startedAt = performance.now();
+    expect((await begin()).status).toBe(503);
+    expect(performance.now() - startedAt).toBeWithin(4_900, 5_900);
+    provider.reply({});
+    expect((await login()).status).toBe(200);
+    const requests = provider.requests();
+    expect((await begin()).status).toBe(200);
+    expect(provider.requests()).toBe(requests);
+    provider.reply({
+      respond: (path) => (path === "/token" ? new Response(null, { status: 502 }) : undefined),
+    });
+    expect((await login()).status).toBe(503);
+  }, 20_000);
+});
