@@ -103,7 +103,7 @@ export const ERROR_TABLE = defineErrors({
     status: 409,
     description: "Without it, the user could not log in any more.",
     detail: "The user could not log in without it",
-    features: ["identities", "passkeys"],
+    features: ["identities"],
   },
   RECENT_LOGIN_REQUIRED: {
     status: 403,

@@ -2,7 +2,8 @@
 import { readClaims } from "./claims.ts";
 import { startDeadline } from "./deadline.ts";
 import { LatchkeyError } from "./errors.ts";
-import type { Client, Passkeys } from "./methods.ts";
+import type { Client, Oidc, Passkeys } from "./methods.ts";
+import { createBegunLogins, createChallenge } from "./oidc.ts";
 import { iterateItems, iteratePages } from "./pages.ts";
 import { promptForPasskey } from "./passkeys.ts";
 import { createTransport, type SendRequest, type TransportOptions } from "./request.ts";
@@ -96,6 +97,38 @@ export function createClient(options: ClientOptions): Client {
     remove: (id, init) => sendAuthorized("DELETE", "/auth/passkeys/{id}", { path: { id } }, init),
   };
 
+  const begun = createBegunLogins(`latchkey oidc ${options.baseUrl}`);
+  const oidc: Oidc = {
+    async begin(provider, redirectUri, init) {
+      const { verifier, challenge } = await createChallenge();
+      const parts = {
+        path: { name: provider },
+        body: { redirect_uri: redirectUri, code_challenge: challenge },
+        member: "state",
+      } as const;
+      const { authorization_url, state } = await send("POST", "/auth/login/oidc/{name}/options", parts, init);
+      await begun.keep({ provider, state, verifier });
+      return authorization_url;
+    },
+    async finish(url, { username, ...init } = {}) {
+      const { provider, body } = await begun.take(url);
+      const parts = {
+        path: { name: provider },
+        body: { ...body, ...(username !== undefined && { username }) },
+        member: "access_token",
+      } as const;
+      return logIn(send("POST", "/auth/login/oidc/{name}", parts, init));
+    },
+    async add(url, currentPassword, init) {
+      const { provider, body } = await begun.take(url);
+      const password = currentPassword !== undefined && { current_password: currentPassword };
+      const parts = { path: { id: provider }, body: { ...body, ...password } };
+      return sendAuthorized("POST", "/auth/identities/{id}", parts, init);
+    },
+    list: (init) => sendAuthorized("GET", "/auth/identities", {}, init),
+    remove: (id, init) => sendAuthorized("DELETE", "/auth/identities/{id}", { path: { id } }, init),
+  };
+
   const client: Client = {
     get token() {
       return session.token;
@@ -105,6 +138,15 @@ export function createClient(options: ClientOptions): Client {
       return exp === undefined ? undefined : new Date(exp * 1000);
     },
     passkeys,
+    oidc,
+    async emailLogin(email, init) {
+      const parts = { body: { email }, member: "state" } as const;
+      const { state } = await send("POST", "/auth/login/email/options", parts, init);
+      return {
+        finish: (code, init) =>
+          logIn(send("POST", "/auth/login/email", { body: { state, code }, member: "access_token" }, init)),
+      };
+    },
     register: (body, init) => send("POST", "/auth/register", { body }, init),
     login: (body, init) => logIn(send("POST", "/auth/login", { body, member: "access_token" }, init)),
     logout: () => void session.store(undefined),

@@ -1,7 +1,8 @@
 /** The public API of `@latchkey/client`. Runs on Node 20 and later, on Bun, in browsers and in other runtimes with `fetch`. */
 export { type ClientOptions, createClient } from "./client.ts";
 export { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
-export type { Client, Passkeys } from "./methods.ts";
+export type { Client, EmailLogin, Oidc, Passkeys } from "./methods.ts";
+export { LatchkeyOidcError } from "./oidc.ts";
 export { LatchkeyPasskeyError } from "./passkeys.ts";
 export type { RequestOptions } from "./request.ts";
 export type { Retry } from "./retry.ts";

@@ -7,6 +7,7 @@ import type {
   EmailChangeConfirmation,
   EmailChangeRequest,
   EmailVerificationConfirmation,
+  Identity,
   LoginRequest,
   Passkey,
   PasswordResetConfirmation,
@@ -27,9 +28,13 @@ type ApiOperation = {
   [Id in keyof operations]: operations[Id]["responses"] extends { 429: unknown } ? Id : never;
 }[keyof operations];
 type PasskeyOperation = Extract<ApiOperation, `${string}asskey${string}`>;
-/** Each operation has a method of the same name. The operations of passkeys have methods in {@link Passkeys}. */
+type IdentityOperation = Extract<ApiOperation, `oidc${string}` | `${string}Identit${string}`>;
+/**
+ * Each operation has a method of the same name. The operations of passkeys have methods in {@link Passkeys}, those of identities in
+ * {@link Oidc}. {@link Client.emailLogin} combines two.
+ */
 type Operations = Record<
-  Exclude<ApiOperation, PasskeyOperation>,
+  Exclude<ApiOperation, PasskeyOperation | IdentityOperation | "emailLoginOptions">,
   (...parameters: never[]) => Promise<unknown>
 >;
 
@@ -49,6 +54,27 @@ export interface Passkeys {
   remove(id: string, options?: RequestOptions): Promise<void>;
 }
 
+/**
+ * Methods for logins with OpenID Connect providers. The service must have providers. `finish` and `add` also throw
+ * `LatchkeyOidcError`, whose `reason` says why the address contains no login for this tab.
+ */
+export interface Oidc {
+  /** Returns the page of the provider, to which the application sends the browser. `redirectUri` must be configured exactly so. */
+  begin(provider: string, redirectUri: string, options?: RequestOptions): Promise<string>;
+  /** Logs in with the address to which the provider has redirected the browser, and stores the token. */
+  finish(url: string | URL, options?: RequestOptions & { readonly username?: string }): Promise<Token>;
+  /** Adds an identity to the current user, with such an address. A user without a password must have logged in recently. */
+  add(url: string | URL, currentPassword: string | undefined, options?: RequestOptions): Promise<Identity>;
+  list(options?: RequestOptions): Promise<Identity[]>;
+  remove(id: number, options?: RequestOptions): Promise<void>;
+}
+
+/** A login whose code was requested. */
+export interface EmailLogin {
+  /** Logs in with the code from the mail, and stores the token. */
+  finish(code: string, options?: RequestOptions): Promise<Token>;
+}
+
 /** All methods throw `LatchkeyError` for an error response and `LatchkeyConnectionError` if there is no response. */
 export interface Client extends Operations {
   /** The token of the logged-in user; undefined if no user is logged in. */
@@ -56,6 +82,9 @@ export interface Client extends Operations {
   /** When `token` expires. */
   readonly tokenExpiresAt: Date | undefined;
   readonly passkeys: Passkeys;
+  readonly oidc: Oidc;
+  /** Requests a mail with a code to log in. Resolves even if no user has the e-mail. */
+  emailLogin(email: string, options?: RequestOptions): Promise<EmailLogin>;
   register(user: RegisterRequest, options?: RequestOptions): Promise<User>;
   /** Logs in and stores the token. Later requests send the stored token. */
   login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;

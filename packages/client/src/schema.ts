@@ -376,6 +376,130 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/login/oidc/{name}/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a login with an OpenID Connect provider
+         * @description Returns the page of the provider, and a state, which is valid for ten minutes. The application keeps the verifier of the challenge, and sends the browser to the page.
+         */
+        post: operations["oidcLoginOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login/oidc/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange the response of a provider for an access token
+         * @description Logs in the user of the identity. Otherwise, the provider must have verified the e-mail. If no user has it, one is created without a password. If a user has it, the identity is added only if the provider is configured to link; if that user has not verified the e-mail, the login ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail. Every rejection of the provider, the state or the verifier has the same response.
+         */
+        post: operations["oidcLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/identities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the identities of the current user
+         * @description The oldest comes first.
+         */
+        get: operations["listIdentities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/identities/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add an identity to the current user
+         * @description `id` is the name of the provider. The e-mail of the identity can be any. Adding an identity again returns it.
+         */
+        post: operations["addIdentity"];
+        /**
+         * Remove an identity of the current user
+         * @description Tokens of earlier logins with it remain valid.
+         */
+        delete: operations["deleteIdentity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login/email/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request a code to log in
+         * @description Mails a code of eight digits, which is valid for ten minutes, if a user has this e-mail. The response does not depend on whether one has it.
+         */
+        post: operations["emailLoginOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a code from a mail for an access token
+         * @description A code works once, and ends all others of the user. A state allows five attempts; attempts are also limited per e-mail. If the e-mail of the user was not verified, the login verifies it and ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail.
+         */
+        post: operations["emailLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/jwks.json": {
         parameters: {
             query?: never;
@@ -686,9 +810,10 @@ export interface components {
             email: string;
             /**
              * Format: password
+             * @description Required, unless the user has no password. Such a user must have logged in within the last five minutes.
              * @example correct horse battery staple
              */
-            current_password: string;
+            current_password?: string;
         };
         EmailChangeApproval: {
             /**
@@ -707,9 +832,10 @@ export interface components {
         PasskeyOptionsRequest: {
             /**
              * Format: password
+             * @description Required, unless the user has no password. Such a user must have logged in within the last five minutes.
              * @example correct horse battery staple
              */
-            current_password: string;
+            current_password?: string;
         };
         CreatePasskeyRequest: {
             /**
@@ -827,6 +953,128 @@ export interface components {
         };
         /** @example [] */
         PasskeyListResponse: components["schemas"]["PasskeyResponse"][];
+        EmailLoginOptionsRequest: {
+            /**
+             * @description Trimmed and lowercased before validation.
+             * @example ada@example.com
+             */
+            email: string;
+        };
+        EmailLoginRequest: {
+            /**
+             * @description From the options.
+             * @example WyJvaWRjIl0.c2lnbmF0dXJl
+             */
+            state: string;
+            /**
+             * @description The eight digits from the mail.
+             * @example 12345678
+             */
+            code: string;
+        };
+        EmailLoginOptionsResponse: {
+            /**
+             * @description From the options.
+             * @example WyJvaWRjIl0.c2lnbmF0dXJl
+             */
+            state: string;
+        };
+        OidcOptionsRequest: {
+            /**
+             * @description One of the configured pages of the application.
+             * @example https://app.example.com/callback
+             */
+            redirect_uri: string;
+            /**
+             * @description The S256 challenge of a verifier that the application keeps (RFC 7636 §4.2).
+             * @example E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
+             */
+            code_challenge: string;
+        };
+        OidcLoginRequest: {
+            /**
+             * @description From the redirect.
+             * @example SplxlOBeZQQYbYS6WxSbIA
+             */
+            code: string;
+            /**
+             * @description From the options.
+             * @example WyJvaWRjIl0.c2lnbmF0dXJl
+             */
+            state: string;
+            /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
+            code_verifier: string;
+            /**
+             * @description From the redirect, if it has one (RFC 9207).
+             * @example https://accounts.example.com
+             */
+            iss?: string;
+            /** @example ada */
+            username?: string;
+        };
+        AddIdentityRequest: {
+            /**
+             * @description From the redirect.
+             * @example SplxlOBeZQQYbYS6WxSbIA
+             */
+            code: string;
+            /**
+             * @description From the options.
+             * @example WyJvaWRjIl0.c2lnbmF0dXJl
+             */
+            state: string;
+            /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
+            code_verifier: string;
+            /**
+             * @description From the redirect, if it has one (RFC 9207).
+             * @example https://accounts.example.com
+             */
+            iss?: string;
+            /**
+             * Format: password
+             * @description Required, unless the user has no password. Such a user must have logged in within the last five minutes.
+             * @example correct horse battery staple
+             */
+            current_password?: string;
+        };
+        OidcOptionsResponse: {
+            /**
+             * @description The page of the provider to which the application sends the browser.
+             * @example https://accounts.example.com/authorize
+             */
+            authorization_url: string;
+            /**
+             * @description From the options.
+             * @example WyJvaWRjIl0.c2lnbmF0dXJl
+             */
+            state: string;
+        };
+        IdentityResponse: {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            id: number;
+            /**
+             * @description The configured name of the provider.
+             * @example example
+             */
+            provider: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339 in UTC with milliseconds
+             * @example 2026-01-31T10:20:30.123Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339 in UTC with milliseconds
+             * @example 2026-01-31T10:20:30.123Z
+             */
+            last_used_at: string | null;
+        };
+        /** @example [] */
+        IdentityListResponse: components["schemas"]["IdentityResponse"][];
         PayloadTooLargeError: {
             /** @description A sentence for people. */
             detail: string;
@@ -886,14 +1134,14 @@ export interface components {
              */
             code: "INVALID_CREDENTIALS";
         };
-        InactiveUserError: {
+        LoginForbiddenError: {
             /** @description A sentence for people. */
             detail: string;
             /**
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INACTIVE_USER";
+            code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED";
         };
         LoginServiceUnavailableError: {
             /** @description A sentence for people. */
@@ -912,6 +1160,15 @@ export interface components {
              * @enum {string}
              */
             code: "INVALID_TOKEN";
+        };
+        InactiveUserError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER";
         };
         UserNotFoundError: {
             /** @description A sentence for people. */
@@ -938,7 +1195,7 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT";
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED";
         };
         UpdateMeServiceUnavailableError: {
             /** @description A sentence for people. */
@@ -957,6 +1214,15 @@ export interface components {
              * @enum {string}
              */
             code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        RenewTokenForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED";
         };
         OneTimeTokenInvalidError: {
             /** @description A sentence for people. */
@@ -983,7 +1249,7 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT";
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED";
         };
         RequestEmailChangeServiceUnavailableError: {
             /** @description A sentence for people. */
@@ -1003,6 +1269,15 @@ export interface components {
              */
             code: "PASSKEY_REJECTED";
         };
+        PasskeyLoginForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED";
+        };
         PasskeyInvalidError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1021,6 +1296,15 @@ export interface components {
              */
             code: "USER_NOT_FOUND" | "PASSKEY_NOT_FOUND";
         };
+        LastLoginError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "LAST_LOGIN";
+        };
         CreatePasskeyOptionsForbiddenError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1028,7 +1312,7 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "EMAIL_NOT_VERIFIED";
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED" | "EMAIL_NOT_VERIFIED";
         };
         CreatePasskeyOptionsServiceUnavailableError: {
             /** @description A sentence for people. */
@@ -1038,6 +1322,96 @@ export interface components {
              * @enum {string}
              */
             code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        OidcLoginOptionsServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "PROVIDER_UNAVAILABLE" | "DATABASE_UNAVAILABLE";
+        };
+        IdentityRejectedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "IDENTITY_REJECTED";
+        };
+        OidcLoginForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "EMAIL_NOT_VERIFIED" | "INACTIVE_USER";
+        };
+        OidcLoginServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "PROVIDER_UNAVAILABLE" | "DATABASE_UNAVAILABLE";
+        };
+        AddIdentityUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "IDENTITY_REJECTED";
+        };
+        AddIdentityForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED";
+        };
+        IdentityAlreadyUsedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "IDENTITY_ALREADY_USED";
+        };
+        AddIdentityServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "PROVIDER_UNAVAILABLE" | "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        DeleteIdentityNotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_NOT_FOUND" | "IDENTITY_NOT_FOUND";
+        };
+        LoginCodeInvalidError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "LOGIN_CODE_INVALID";
         };
         TodoNotFoundError: {
             /** @description A sentence for people. */
@@ -1308,7 +1682,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidCredentialsError"];
                 };
             };
-            /** @description The user is deactivated. */
+            /** @description The user is deactivated. The e-mail is not verified. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1318,7 +1692,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InactiveUserError"];
+                    "application/json": components["schemas"]["LoginForbiddenError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -1662,7 +2036,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. */
+            /** @description The user is deactivated. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1806,7 +2180,7 @@ export interface operations {
                     "application/json": components["schemas"]["RenewTokenUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. */
+            /** @description The user is deactivated. The e-mail is not verified. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1816,7 +2190,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InactiveUserError"];
+                    "application/json": components["schemas"]["RenewTokenForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -2681,7 +3055,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. */
+            /** @description The user is deactivated. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2867,7 +3241,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyRejectedError"];
                 };
             };
-            /** @description The user is deactivated. */
+            /** @description The user is deactivated. The e-mail is not verified. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2877,7 +3251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InactiveUserError"];
+                    "application/json": components["schemas"]["PasskeyLoginForbiddenError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -3278,6 +3652,19 @@ export interface operations {
                     "application/json": components["schemas"]["DeletePasskeyNotFoundError"];
                 };
             };
+            /** @description Without it, the user could not log in any more. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastLoginError"];
+                };
+            };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
             413: {
                 headers: {
@@ -3386,7 +3773,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidTokenError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The e-mail of the current user is not verified. */
+            /** @description The user is deactivated. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. The e-mail is not verified. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3477,6 +3864,878 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreatePasskeyOptionsServiceUnavailableError"];
+                };
+            };
+        };
+    };
+    oidcLoginOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The configured name of the provider.
+                 * @example example
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcOptionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The page and the state. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcOptionsResponse"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The provider does not respond in time, or its response is not valid. The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcLoginOptionsServiceUnavailableError"];
+                };
+            };
+        };
+    };
+    oidcLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The configured name of the provider.
+                 * @example example
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcLoginRequest"];
+            };
+        };
+        responses: {
+            /** @description An access token. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+            /** @description The login with the provider is rejected. The reason is only logged. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityRejectedError"];
+                };
+            };
+            /** @description The e-mail is not verified. The user is deactivated. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcLoginForbiddenError"];
+                };
+            };
+            /** @description The e-mail or username belongs to another user. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserAlreadyExistsError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Logins with providers have their own limit, by default 5 per 1 minute per client address. A new user also counts as a registration. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The provider does not respond in time, or its response is not valid. The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcLoginServiceUnavailableError"];
+                };
+            };
+        };
+    };
+    listIdentities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The identities. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityListResponse"];
+                };
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidTokenError"];
+                };
+            };
+            /** @description The user is deactivated. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InactiveUserError"];
+                };
+            };
+            /** @description The current user no longer exists. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserNotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    addIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The configured name of the provider.
+                 * @example example
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddIdentityRequest"];
+            };
+        };
+        responses: {
+            /** @description The identity. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityResponse"];
+                };
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The login with the provider is rejected. The reason is only logged. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddIdentityUnauthorizedError"];
+                };
+            };
+            /** @description The user is deactivated. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddIdentityForbiddenError"];
+                };
+            };
+            /** @description The current user no longer exists. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserNotFoundError"];
+                };
+            };
+            /** @description The identity belongs to another user. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityAlreadyUsedError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Counts against the limits of updates with a current password, by default 5 per 1 minute per user and per client address. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The provider does not respond in time, or its response is not valid. The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddIdentityServiceUnavailableError"];
+                };
+            };
+        };
+    };
+    deleteIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The identity is removed. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidTokenError"];
+                };
+            };
+            /** @description The user is deactivated. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InactiveUserError"];
+                };
+            };
+            /** @description The current user no longer exists. The current user has no such identity. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteIdentityNotFoundError"];
+                };
+            };
+            /** @description Without it, the user could not log in any more. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastLoginError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    emailLoginOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailLoginOptionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The state of the code. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailLoginOptionsResponse"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Requests for mails have their own limit, by default 5 per 1 minute per client address. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    emailLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailLoginRequest"];
+            };
+        };
+        responses: {
+            /** @description An access token. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+            /** @description The code or the state is wrong, expired or used, or had too many attempts. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginCodeInvalidError"];
+                };
+            };
+            /** @description The user is deactivated. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InactiveUserError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Logins with codes have their own limit, by default 5 per 1 minute per client address. For each e-mail, registered or not, attempts from networks from which its user has not logged in within 30 days are also limited, 10 per hour and 20 per day; attempts from other networks, 30 per day. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
                 };
             };
         };

@@ -30,6 +30,7 @@ export type Token = ResponseOf<"login">[200];
 export type CreatePasskeyRequest = RequestOf<"createPasskey">;
 export type PasskeyLoginRequest = RequestOf<"passkeyLogin">;
 export type Passkey = ResponseOf<"createPasskey">[201];
+export type Identity = ResponseOf<"addIdentity">[201];
 export type PublicKeySet = ResponseOf<"getJwks">[200];
 export type Todo = ResponseOf<"getTodo">[200];
 export type TodoPage = ResponseOf<"listTodos">[200];

@@ -36,7 +36,7 @@ const Password = text({
 });
 
 /** The password of an existing user. It has no bounds, because the bounds apply only to new passwords. */
-export const CurrentPassword = text({ format: "password", examples: ["correct horse battery staple"] });
+const CurrentPassword = text({ format: "password", examples: ["correct horse battery staple"] });
 
 /** The password of an existing user, or nothing if the user has none and has logged in recently. */
 export const RecentPassword = text({

@@ -53,8 +53,7 @@ export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
  * The reasons for which the login with a provider is rejected. `provider`: by the provider, or because its ID token is not valid.
  * `user`: other requests changed the user again and again.
  */
-export const IDENTITY_REJECTIONS = ["state", "verifier", "provider", "unverified", "email", "user"] as const;
-export type IdentityRejection = (typeof IDENTITY_REJECTIONS)[number];
+export type IdentityRejection = "state" | "verifier" | "provider" | "unverified" | "email" | "user";
 
 /**
  * An event of a request, in the log and a counter. A request has at most one event, and a separate `password.rehashed` if it

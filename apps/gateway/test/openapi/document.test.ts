@@ -6,7 +6,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { ERROR_CODES, ERROR_TABLE } from "../../src/errors.ts";
 import { VERSION } from "../../src/version.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
-import { EVERY_FEATURE, startService } from "../support/service.ts";
+import { DOCUMENTED_FEATURES, startService } from "../support/service.ts";
 
 const UNAVAILABLE = "#/components/schemas/UnavailableResponse";
 
@@ -18,7 +18,7 @@ function* objectsIn(part: unknown): Generator<Record<string, unknown>> {
 }
 
 describe("the document", async () => {
-  await using service = await startService({ env: EVERY_FEATURE });
+  await using service = await startService({ env: DOCUMENTED_FEATURES });
   const document = await fetchDocument(service);
   const operations = operationsOf(document);
 
@@ -111,7 +111,7 @@ describe("the document", async () => {
   });
 
   test.each([
-    ["--all", EVERY_FEATURE],
+    ["--all", DOCUMENTED_FEATURES],
     ["", {}],
   ])("is printed by `bun run openapi %s` without a running service", async (option, env) => {
     await using configured = await startService({ env });
