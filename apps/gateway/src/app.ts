@@ -72,7 +72,8 @@ export function createApp(options: AppOptions) {
   const sendsMail = config.mail !== null;
   const familiarNetworks = config.rateLimits && createFamiliarNetworks({ users, digests, store });
   const rules: AccountRules = config.auth;
-  const { issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims, hasPasskeys } = config.auth;
+  const { issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims, hasPasskeys } =
+    config.auth;
   const tokens = createTokens({
     keys: { signing, verification },
     issuer,
