@@ -58,14 +58,19 @@ const pagesOf = (rules: PageRules): Readonly<Record<string, LinkPage>> => ({
     title: "Choose a new password",
     action: "auth/password-reset/confirm",
     intro: `This ends all earlier logins${rules.hasPasskeys ? " and removes your passkeys" : ""}.`,
-    fields: `${newPasswordField(rules)}
-${field({
-  ...{ name: null, id: "username", label: "E-mail", type: "email", autocomplete: "username" },
-  rule: "Optional. Your password manager saves the password with it.",
-  isRequired: false,
-})}`,
+    fields: chosenPassword(rules),
     button: "Change password",
     success: "Your password is changed. You can log in with it now; all earlier logins have ended.",
+    next: LOG_IN,
+    renewal: NEW_RESET,
+  },
+  [MAILS.invitation.page]: {
+    title: "Welcome to your account",
+    action: "auth/password-reset/confirm",
+    intro: "You were invited. Choose a password: it confirms your e-mail address, and you log in with both.",
+    fields: chosenPassword(rules),
+    button: "Choose password",
+    success: "Your password is set. You can log in now.",
     next: LOG_IN,
     renewal: NEW_RESET,
   },
@@ -107,6 +112,14 @@ export const newPasswordField = ({ passwordMinLength }: PageRules): string =>
     autocomplete: "new-password",
     rule: `${passwordMinLength} to ${PASSWORD_MAX_LENGTH} characters.`,
   });
+
+/** The e-mail is only for the password manager. */
+const chosenPassword = (rules: PageRules): string => `${newPasswordField(rules)}
+${field({
+  ...{ name: null, id: "username", label: "E-mail", type: "email", autocomplete: "username" },
+  rule: "Optional. Your password manager saves the password with it.",
+  isRequired: false,
+})}`;
 
 /** Returns the pages by path. */
 export const createLinkPages = (product: Product, rules: PageRules): CardPages =>

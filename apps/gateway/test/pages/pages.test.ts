@@ -9,6 +9,7 @@ const ACCOUNT_PAGES = [
   "",
   "/forgot-password",
   "/reset-password",
+  "/invitation",
   "/verify-email",
   "/approve-email",
   "/change-email",

@@ -87,3 +87,36 @@ test("a token that is renewed while all tokens of its user are revoked is revoke
   const renewed = await renew(service, token);
   expect((await post(service, renewed)).status).toBe(401);
 });
+
+test("a token that expired within the idle hours is renewed, and by no other route accepted", async () => {
+  const previous = "a previous secret key of 32 bytes";
+  const env = { ...EVERY_FEATURE, AUTH_RENEWAL_DAYS: "7", AUTH_RENEWAL_IDLE_HOURS: "48" };
+  await using service = await startService({ env: { ...env, AUTH_SECRET_KEY_PREVIOUS: previous } });
+  const { id } = await service.createUser();
+  const expired = (hours: number, { days = 0, key }: { days?: number; key?: string } = {}) =>
+    forge({
+      claims: {
+        ...{ sub: String(id), exp: secondsFromNow(-3600 * hours) },
+        auth_time: secondsFromNow(-86_400 * days - 3600 * hours - 60),
+      },
+      ...(key !== undefined && { key }),
+    });
+  const codeOf = async (token: string, method = "POST", path = "/auth/tokens") =>
+    ((await service.call(method, path, { token })).body as { code?: string }).code;
+  const renewed = await renew(service, expired(47.9));
+  expect((await service.call("GET", "/auth/me", { token: renewed })).status).toBe(200);
+  expect(await codeOf(expired(0.1), "GET", "/auth/me")).toBe("INVALID_TOKEN");
+  expect(await codeOf(expired(0.1), "DELETE")).toBe("INVALID_TOKEN");
+  expect(await codeOf(expired(48.1))).toBe("INVALID_TOKEN");
+  expect(await codeOf(expired(1, { days: 7 }))).toBe("LOGIN_REQUIRED");
+  // A leaked key must not give new tokens for longer than its tokens are valid.
+  expect(await codeOf(expired(0.1, { key: previous }))).toBe("INVALID_TOKEN");
+  await service.call("DELETE", "/auth/tokens", { token: renewed });
+  expect(await codeOf(expired(1))).toBe("INVALID_TOKEN");
+});
+
+test("without idle hours, an expired token is not renewed", async () => {
+  const { id } = await shared().createUser();
+  const claims = { sub: String(id), exp: secondsFromNow(-1), auth_time: secondsFromNow(-60) };
+  expect(await rejectionOf(forge({ claims }))).toEqual([401, "INVALID_TOKEN", "Bearer"]);
+});

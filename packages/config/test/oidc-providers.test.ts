@@ -1,0 +1,94 @@
+/** The variables of other ways to log in: what each accepts, which others it requires, and what causes a warning. */
+import { expect, test } from "bun:test";
+import { SECRET_KEY } from "@latchkey/testing/keys";
+import type { Variables } from "../src/parse.ts";
+import { errorsOf, parse as parseFrom } from "./support/parse.ts";
+
+const KEY = { AUTH_SECRET_KEY: SECRET_KEY };
+const PROVIDER = {
+  ...{ name: "google", issuer: "https://accounts.example.com" },
+  ...{ client_id: "id", client_secret: "s3cret-of-the-client" },
+};
+const PAGE = "https://app.example.com/callback";
+const withProviders = (...providers: readonly unknown[]) => ({
+  OIDC_PROVIDERS: JSON.stringify(providers),
+  OIDC_REDIRECT_URIS: PAGE,
+});
+const parse = (variables: Variables) => parseFrom({ ...KEY, ...variables });
+const invalidIn = (variables: Variables): string[] => {
+  const errors = errorsOf({ ...KEY, ...variables });
+  expect(errors.join()).not.toContain(PROVIDER.client_secret);
+  return errors.map((line) => line.slice(0, line.indexOf(":")));
+};
+
+test("a provider has a scope, and links nobody unless it is configured", () => {
+  const { OIDC_PROVIDERS } = parse(
+    withProviders(PROVIDER, { ...PROVIDER, name: "other", link: true }),
+  ).values;
+  const { client_id: clientId, client_secret: clientSecret, ...others } = PROVIDER;
+  const provider = { ...others, clientId, clientSecret, scope: "openid email profile" };
+  expect<unknown>(OIDC_PROVIDERS).toEqual([
+    { ...provider, link: false },
+    { ...provider, name: "other", link: true },
+  ]);
+});
+
+test.each([
+  [],
+  ["google"],
+  [{ ...PROVIDER, name: "Google" }],
+  [{ ...PROVIDER, name: "" }],
+  [PROVIDER, PROVIDER],
+  [{ ...PROVIDER, issuer: "http://accounts.example.com" }],
+  [{ ...PROVIDER, issuer: "https://accounts.example.com?x" }],
+  [{ ...PROVIDER, client_secret: "" }],
+  [{ ...PROVIDER, client_id: undefined }],
+  [{ ...PROVIDER, scope: "email" }],
+  [{ ...PROVIDER, link: "true" }],
+  [{ ...PROVIDER, links: true }],
+])("%j is no list of providers", (...providers) => {
+  expect(invalidIn(withProviders(...providers))).toEqual(["OIDC_PROVIDERS"]);
+});
+
+test("a provider on this machine can use http, and the list can be in a file", () => {
+  expect(invalidIn(withProviders({ ...PROVIDER, issuer: "http://localhost:3001" }))).toEqual([]);
+  expect(invalidIn({ ...withProviders(PROVIDER), OIDC_PROVIDERS: "not JSON" })).toEqual(["OIDC_PROVIDERS"]);
+  expect(invalidIn({ OIDC_PROVIDERS: JSON.stringify([PROVIDER]) })).toEqual(["OIDC_REDIRECT_URIS"]);
+});
+
+test.each([
+  "http://app.example.com/callback",
+  "/callback",
+  `${PAGE}#x`,
+  `${PAGE}?x`,
+  "https://app.example.com",
+  "",
+])("%s is no page to which a provider redirects", (uri) => {
+  expect(invalidIn({ ...withProviders(PROVIDER), OIDC_REDIRECT_URIS: uri })).toEqual(["OIDC_REDIRECT_URIS"]);
+});
+
+test("a provider requires the current password for a new one, and without mail it causes a warning", () => {
+  expect(parse(withProviders(PROVIDER)).values.AUTH_REQUIRE_CURRENT_PASSWORD).toBe(true);
+  expect(parse({}).values.AUTH_REQUIRE_CURRENT_PASSWORD).toBe(false);
+  const production = { NODE_ENV: "production", DATABASE_URL: "postgres://db/x?sslmode=verify-full" };
+  const { warnings } = parse({ ...withProviders(PROVIDER), ...production, TODOS_ENABLED: "false" });
+  expect(warnings).toEqual([expect.stringContaining("OIDC_PROVIDERS is set without MAIL_URL")]);
+});
+
+test("codes and verified e-mails require mail, and codes of several replicas Redis", () => {
+  const production = { NODE_ENV: "production", DATABASE_URL: "postgres://db/x?sslmode=verify-full" };
+  for (const name of ["AUTH_EMAIL_LOGIN", "AUTH_REQUIRE_VERIFIED_EMAIL"])
+    expect(invalidIn({ ...production, [name]: "true" })).toEqual(["MAIL_URL"]);
+  expect(parse({ AUTH_EMAIL_LOGIN: "true" }).warnings).toEqual([
+    expect.stringContaining("AUTH_EMAIL_LOGIN is true without REDIS_URL"),
+  ]);
+  expect(parse({ AUTH_EMAIL_LOGIN: "true", REDIS_URL: "redis://localhost" }).warnings).toEqual([]);
+});
+
+test("idle hours require renewal days, and are at most a week", () => {
+  expect(invalidIn({ AUTH_RENEWAL_IDLE_HOURS: "1" })).toEqual(["AUTH_RENEWAL_IDLE_HOURS"]);
+  expect(invalidIn({ AUTH_RENEWAL_IDLE_HOURS: "169", AUTH_RENEWAL_DAYS: "1" })).toEqual([
+    "AUTH_RENEWAL_IDLE_HOURS",
+  ]);
+  expect(invalidIn({ AUTH_RENEWAL_IDLE_HOURS: "168", AUTH_RENEWAL_DAYS: "1" })).toEqual([]);
+});
