@@ -73,7 +73,8 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const observability = config.metrics && (await import("./observability/metrics.ts"));
   const metrics = observability?.createMetrics({
-    ...database,
+    users: database.users,
+    outbox: database.outbox,
     hasher,
     poolSize: config.database.poolSize,
     droppedLines,
@@ -133,8 +134,11 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
   listen("PORT", config, () => app.listen({ hostname: host, port }));
   const url = localUrl(host, app.server?.port);
   if (config.mail) {
+    const { publicUrl, linkTemplates, product, texts } = config.mail;
     mailSender = startMailSender({
-      ...keys,
+      digests: keys.digests,
+      oneTimeTokens: keys.oneTimeTokens,
+      loginCodes: keys.loginCodes,
       outbox: database.outbox,
       transport: config.mail.server
         ? await openSmtpTransport(config.mail.server, config.mail.from)
@@ -144,7 +148,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
         passkeys: await database.passkeys.list(userId),
         identities: await database.identities.list(userId),
       }),
-      writeMail: createMails({ ...config.mail, publicUrl: config.mail.publicUrl ?? url }),
+      writeMail: createMails({ publicUrl: publicUrl ?? url, linkTemplates, product, texts }),
       logger,
       observe: metrics?.observeMail,
     });

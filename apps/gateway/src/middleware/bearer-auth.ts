@@ -21,9 +21,9 @@ export const bearerAuth =
     ) => Promise<Principal>,
   ): Authenticate<Principal> =>
   ({ request, entry }, { acceptsIdleToken = false }) => {
-    const [, token = null] = BEARER.exec(request.headers.get("authorization") ?? "") ?? [];
+    const credentials = BEARER.exec(request.headers.get("authorization") ?? "");
     const onSigned = (userId: number) => {
       entry.userId = userId;
     };
-    return authenticate(token, onSigned, { acceptsIdleToken });
+    return authenticate(credentials?.[1] ?? null, onSigned, { acceptsIdleToken });
   };

@@ -9,7 +9,7 @@ import { requestContext, withoutTrailingSlash } from "../elysia/request-context.
 import { errorResponseFor, ServiceError } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 import { monotonicNow, secondsUntil } from "../rate-limit/clock.ts";
-import type { Increment } from "../rate-limit/fixed-window.ts";
+import type { FixedWindow, Increment } from "../rate-limit/fixed-window.ts";
 import { MAX_PROMPT_REJECTIONS, REJECTION_DELAY_MS } from "../rate-limit/limits.ts";
 import type { Store } from "../rate-limit/store.ts";
 import { clientKey } from "./client-address.ts";
@@ -27,20 +27,31 @@ interface LimitedContext extends Pick<CountedRequest, "clientAddress"> {
   readonly set: { readonly headers: ResponseHeaders };
 }
 
-export type RateLimiters = ReturnType<typeof createRateLimiters>;
-type RateLimiter = RateLimiters["default"];
+/** Counts the requests of one quota. */
+interface RateLimiter {
+  readonly quota: RateLimits["default"];
+  /** Counts requests by `clientKey`. */
+  readonly addresses: FixedWindow;
+  /** Returns how long to delay the response to a counted request. */
+  delayOf(counted: Increment): number;
+  /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
+  check(counted: Increment, headers: ResponseHeaders): void;
+  /** Counts a request per client address. @throws TOO_MANY_REQUESTS */
+  limitAddress(request: CountedRequest): Promise<void>;
+  /** Counts a request per client address and per user. @throws TOO_MANY_REQUESTS */
+  limitUser(request: CountedRequest, userId?: number): Promise<void>;
+}
+export type RateLimiters = Readonly<Record<keyof RateLimits, RateLimiter>>;
 
 /** Quotas with equal values have separate counters. */
-export const createRateLimiters = (quotas: RateLimits, store: Store) =>
+export const createRateLimiters = (quotas: RateLimits, store: Store): RateLimiters =>
   mapMembers(quotas, (quota, name) => {
     const { limit, windowMs, text } = quota;
     const addresses = store.fixedWindow({ name, windowMs });
     const users = store.fixedWindow({ name: `${name}-user`, windowMs });
 
-    /** Returns how long to delay the response to a counted request. */
     const delayOf = ({ count }: Increment): number =>
       count - limit > MAX_PROMPT_REJECTIONS ? REJECTION_DELAY_MS : 0;
-    /** Sets `RateLimit-*` on the response to a counted request. @throws TOO_MANY_REQUESTS */
     const check = (counted: Increment, headers: ResponseHeaders): void => {
       const delayMs = delayOf(counted);
       const retryAfterSeconds = secondsUntil(counted.resetsAt - delayMs);
@@ -58,15 +69,12 @@ export const createRateLimiters = (quotas: RateLimits, store: Store) =>
     };
     return {
       quota,
-      /** Counts requests by `clientKey`. */
       addresses,
       delayOf,
       check,
-      /** Counts a request per client address. @throws TOO_MANY_REQUESTS */
-      limitAddress: async ({ clientAddress, headers }: CountedRequest): Promise<void> =>
+      limitAddress: async ({ clientAddress, headers }) =>
         check(await addresses.increment(clientKey(clientAddress)), headers),
-      /** Counts a request per client address and per user. @throws TOO_MANY_REQUESTS */
-      limitUser: async ({ clientAddress, headers }: CountedRequest, userId?: number): Promise<void> => {
+      limitUser: async ({ clientAddress, headers }, userId) => {
         const ofAddress = await addresses.increment(clientKey(clientAddress));
         check(stricter(ofAddress, await users.increment(String(userId))), headers);
       },

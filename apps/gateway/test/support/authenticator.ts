@@ -74,7 +74,7 @@ export function createAuthenticator(name: keyof typeof ALGORITHMS = "ES256") {
     return Buffer.concat([sha256(rpId), Buffer.from([flags | attested]), counterBytes]);
   };
   const credentialOf = <Response>(id: string, response: Response) => {
-    const type = "public-key";
+    const type = "public-key" as const;
     return { id, rawId: id, type, response };
   };
 

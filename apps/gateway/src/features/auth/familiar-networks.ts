@@ -17,7 +17,26 @@ export interface FamiliarNetworksOptions {
   readonly store: Store;
 }
 
-export type FamiliarNetworks = ReturnType<typeof createFamiliarNetworks>;
+export interface FamiliarNetworks {
+  /** Returns undefined if `network` is not an IP address: such a network is never familiar. */
+  digestOf(client: { readonly email: string; readonly network: string }): string | undefined;
+  /**
+   * Starts an attempt. Call this function before the lookup of the user, so that the time of a rejection does not depend on
+   * the lookup. Returns the function that deducts the attempt.
+   */
+  beginLogin(email: string): DeductAttempt;
+  /**
+   * Makes the network of a successful login familiar. Stores nothing if the network was stored less than a day ago. Stores
+   * nothing if the token version has changed since `user` was read, because the login can have used a previous password.
+   */
+  store(user: User, network: string, networkSeenAt: Timestamp | null): Promise<void>;
+}
+
+/**
+ * @param networkSeenAt when the network was last stored for the user; null if never
+ * @throws TOO_MANY_REQUESTS if the network is unfamiliar and the e-mail has no attempt left
+ */
+type DeductAttempt = (networkSeenAt: Timestamp | null) => Promise<void>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * DAY_MS;
@@ -27,25 +46,16 @@ const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * DAY_MS;
  */
 const MIN_REJECTION_MS = 10;
 
-export function createFamiliarNetworks({ users, digests, store }: FamiliarNetworksOptions) {
+export function createFamiliarNetworks({ users, digests, store }: FamiliarNetworksOptions): FamiliarNetworks {
   const attempts = store.tokenBucket(LOGIN_ATTEMPTS);
-  /** Returns undefined if `network` is not an IP address: such a network is never familiar. */
-  const digestOf = ({ email, network }: { email: string; network: string }): string | undefined =>
+  const digestOf: FamiliarNetworks["digestOf"] = ({ email, network }) =>
     isIP(network) === 0 ? undefined : digests.network(email, network);
 
   return {
     digestOf,
-    /**
-     * Starts an attempt. Call this function before the lookup of the user, so that the time of a rejection does not depend on
-     * the lookup. Returns the function that deducts the attempt.
-     */
-    beginLogin(email: string) {
+    beginLogin(email) {
       const delay = Bun.sleep(MIN_REJECTION_MS);
-      /**
-       * @param networkSeenAt when the network was last stored for the user; null if never
-       * @throws TOO_MANY_REQUESTS if the network is unfamiliar and the e-mail has no attempt left
-       */
-      return async (networkSeenAt: Timestamp | null): Promise<void> => {
+      return async (networkSeenAt) => {
         const waitMs = ageMs(networkSeenAt) < FAMILIAR_MS ? 0 : await attempts.take(digests.email(email));
         if (waitMs === 0) return;
         await delay;
@@ -53,11 +63,7 @@ export function createFamiliarNetworks({ users, digests, store }: FamiliarNetwor
         throw new ServiceError("TOO_MANY_REQUESTS", { quota, retryAfterSeconds: Math.ceil(waitMs / 1000) });
       };
     },
-    /**
-     * Makes the network of a successful login familiar. Stores nothing if the network was stored less than a day ago. Stores
-     * nothing if the token version has changed since `user` was read, because the login can have used a previous password.
-     */
-    async store(user: User, network: string, networkSeenAt: Timestamp | null): Promise<void> {
+    async store(user, network, networkSeenAt) {
       const digest = digestOf({ email: user.email, network });
       if (digest === undefined || ageMs(networkSeenAt) < DAY_MS) return;
       await users.storeNetwork(user.id, digest, user.tokenVersion);

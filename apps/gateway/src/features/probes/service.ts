@@ -1,7 +1,10 @@
 /** Checks whether this process can handle requests. Concurrent checks share one query. */
 import { withTimeout } from "@latchkey/database";
 
-export type Readiness = ReturnType<typeof createReadiness>;
+export interface Readiness {
+  /** Never rejects. */
+  check(): Promise<ReadinessResult>;
+}
 
 /** During a shutdown, `error` is undefined, because a shutdown is not an error. */
 type ReadinessResult = { readonly isReady: true } | { readonly isReady: false; readonly error?: unknown };
@@ -12,7 +15,7 @@ const TIMEOUT_MS = 1000;
 const createTimeoutError = () => new Error(`The database did not respond within ${TIMEOUT_MS} ms`);
 
 /** @param ping runs a trivial query */
-export function createReadiness(ping: () => Promise<void>, isStopping: () => boolean) {
+export function createReadiness(ping: () => Promise<void>, isStopping: () => boolean): Readiness {
   let inFlight: Promise<ReadinessResult> | null = null;
 
   const query = (): Promise<ReadinessResult> =>
@@ -22,8 +25,7 @@ export function createReadiness(ping: () => Promise<void>, isStopping: () => boo
     );
 
   return {
-    /** Never rejects. */
-    async check(): Promise<ReadinessResult> {
+    async check() {
       inFlight ??= query().finally(() => {
         inFlight = null;
       });

@@ -3,33 +3,35 @@ import type { CreateTodoRequest, UpdateTodoRequest } from "@latchkey/contracts";
 import type { PageRequest, Todo, TodoRepository } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
 
-export type TodoService = ReturnType<typeof createTodoService>;
-
-export function createTodoService(todos: TodoRepository) {
-  return {
-    create: ({ title, completed = false }: CreateTodoRequest): Promise<Todo> =>
-      todos.create({ title, completed }),
-    /** @throws TODO_NOT_FOUND */
-    read: async (id: number): Promise<Todo> => found(await todos.findById(id)),
-    /** An empty change changes nothing. @throws TODO_NOT_FOUND */
-    update: async (id: number, change: UpdateTodoRequest): Promise<Todo> =>
-      found(await todos.update(id, change)),
-    /** @throws TODO_NOT_FOUND */
-    async delete(id: number): Promise<void> {
-      if (!(await todos.delete(id))) throw new ServiceError("TODO_NOT_FOUND");
-    },
-    /**
-     * Returns the first `limit` todos with an id greater than `after`, in ascending order of id. `nextAfter` is the id of the
-     * last returned todo, or null if there is no next page.
-     */
-    async list({ after, limit }: PageRequest) {
-      // One more row shows whether there is a next page.
-      const rows = await todos.list({ after, limit: limit + 1 });
-      const items = rows.slice(0, limit);
-      return { items, nextAfter: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
-    },
-  };
+export interface TodoService {
+  create(todo: CreateTodoRequest): Promise<Todo>;
+  /** @throws TODO_NOT_FOUND */
+  read(id: number): Promise<Todo>;
+  /** An empty change changes nothing. @throws TODO_NOT_FOUND */
+  update(id: number, change: UpdateTodoRequest): Promise<Todo>;
+  /** @throws TODO_NOT_FOUND */
+  delete(id: number): Promise<void>;
+  /**
+   * Returns the first `limit` todos with an id greater than `after`, in ascending order of id. `nextAfter` is the id of the
+   * last returned todo, or null if there is no next page.
+   */
+  list(page: PageRequest): Promise<{ readonly items: readonly Todo[]; readonly nextAfter: number | null }>;
 }
+
+export const createTodoService = (todos: TodoRepository): TodoService => ({
+  create: ({ title, completed = false }) => todos.create({ title, completed }),
+  read: async (id) => found(await todos.findById(id)),
+  update: async (id, change) => found(await todos.update(id, change)),
+  async delete(id) {
+    if (!(await todos.delete(id))) throw new ServiceError("TODO_NOT_FOUND");
+  },
+  async list({ after, limit }) {
+    // One more row shows whether there is a next page.
+    const rows = await todos.list({ after, limit: limit + 1 });
+    const items = rows.slice(0, limit);
+    return { items, nextAfter: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  },
+});
 
 function found(todo: Todo | null): Todo {
   if (!todo) throw new ServiceError("TODO_NOT_FOUND");
