@@ -7,7 +7,7 @@ interface DelayOptions {
   readonly target: string;
   /** Delay of all bytes, and of the end of a connection, in each direction. */
   readonly delayMs: number;
-  /** Called when the server closes a connection on which a POST was sent, before the client learns it. */
+  /** Called when the server is the first to close a connection on which a POST was sent, before the client learns it. */
   readonly onServerEnd?: () => void;
 }
 
@@ -25,7 +25,7 @@ export async function openDelay({ target, delayMs, onServerEnd }: DelayOptions) 
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const upstream = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
     client.on("data", (bytes) => {
-      if (bytes.includes("POST ")) upstream.once("end", () => onServerEnd?.());
+      if (bytes.includes("POST ")) upstream.once("end", () => client.readableEnded || onServerEnd?.());
     });
     pass(client, upstream);
     pass(upstream, client);

@@ -125,7 +125,8 @@ describe.each(Object.entries(PROXIES))("behind %s", (name, { start, unbuffered, 
       const environment = { ...UNLIMITED, IDLE_TIMEOUT_SECONDS: "10" };
       const { addresses } = resources.use(await startGateways({ environment }));
       const failed: string[] = [];
-      // A proxy reuses the connection that it used last: each proxy sends one burst, at its own time.
+      // A proxy reuses the connection that it used last: each proxy sends one burst, at its own time, until after the service has
+      // closed idle connections (Bun checks every four seconds).
       const send = async (index: number): Promise<void> => {
         const closed = Promise.withResolvers<void>();
         const delays = await Promise.all(
@@ -140,7 +141,7 @@ describe.each(Object.entries(PROXIES))("behind %s", (name, { start, unbuffered, 
             Array.from({ length: 20 }, () => post(`http://127.0.0.1:${port}/todos`, { title: "x" })),
           );
         await burst();
-        await Promise.race([closed.promise, Bun.sleep(5_500 + 500 * index)]);
+        await Promise.race([closed.promise, Bun.sleep(5_500 + 750 * index)]);
         for (const response of await burst())
           if (response.status !== 201) failed.push(`${response.status} ${await response.text()}`);
       };
