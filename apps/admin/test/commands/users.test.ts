@@ -65,6 +65,52 @@ test("show lists passkeys, export writes their number, and remove-passkeys and s
   expect(await passkeys.list(userId)).toEqual([]);
 });
 
+test("invite creates a user without a password, whom only a mail leads in, and lists and exports it as such", async () => {
+  await using shared = await openSharedDatabase();
+  const { users, identities } = shared.database;
+  const invited = await shared.tool([
+    "users",
+    "invite",
+    " Ada@Example.COM ",
+    "--role",
+    "billing:read",
+    "--json",
+  ]);
+  const ada = JSON.parse(invited.stdout) as User;
+  expect(ada).toMatchObject({
+    email: EMAIL,
+    username: "ada",
+    email_verified: false,
+    roles: ["billing:read"],
+  });
+  expect(JSON.parse(invited.stderr)).toMatchObject({ event: "user.invited", user_id: ada.id });
+  const taken = await shared.json<User>(["users", "invite", "ada@example.org"]);
+  expect(taken.username).toBe("ada2");
+  expect((await shared.tool(["users", "invite", EMAIL])).code).toBe(0);
+  const bob = ["users", "create", "bob@example.com", "-u", "bob"];
+  await shared.json<User>(bob, `${PASSWORD}\n`);
+  expect((await shared.tool(["users", "invite", "bob@example.com"])).code).not.toBe(0);
+  const listed = await shared.json<User[]>(["users", "list", "--without-password"]);
+  expect(listed.map(({ id }) => id)).toEqual([ada.id, taken.id]);
+  expect(await shared.json<object>(["users", "stats"])).toMatchObject({ users: 3, imported: {} });
+  const mails = await querySqlite(
+    shared.env.DATABASE_URL,
+    "select kind, email_digest from outbox order by id",
+  );
+  expect(mails).toEqual(Array(3).fill({ kind: "invitation", email_digest: "" }));
+  const identity = { issuer: "https://accounts.example.com", subject: "1", provider: "google" };
+  const silent = { notifies: false, isUsed: false };
+  await identities.add(ada.id, identity, { version: 0, tokenId: null }, silent);
+  expect(await shared.json<object>(["users", "show", EMAIL])).toMatchObject({
+    identities: [{ provider: "google", issuer: identity.issuer, subject: "1", last_used_at: null }],
+  });
+  const [line = ""] = (await shared.tool(["users", "export", "-"])).stdout.split("\n");
+  expect(JSON.parse(line)).toMatchObject({ email: EMAIL, password_hash: null, identities: 1 });
+  await shared.json<User>(["users", "remove-identities", EMAIL]);
+  expect(await identities.list(ada.id)).toEqual([]);
+  expect((await users.findById(ada.id))?.importedHash).toBe("none");
+});
+
 test("set-email ends all credentials, mails a reset to the new address, and leads back to the same id", async () => {
   await using shared = await openSharedDatabase();
   const { users, passkeys } = shared.database;

@@ -1,0 +1,83 @@
+/** Mails that lead to a login, with a real SMTP server: codes, invitations, and what a change of the logins tells the user. */
+import { describe, expect, test } from "bun:test";
+import type { Token } from "@latchkey/contracts";
+import { noPassword } from "@latchkey/hashing";
+import { startMailServer } from "@latchkey/testing/mail-server";
+import { smtp, startSender } from "../support/mail-sender.ts";
+import { createVerified } from "../support/passkeys.ts";
+import { type Service, startService } from "../support/service.ts";
+
+const EMAIL_LOGIN = { AUTH_EMAIL_LOGIN: "true" };
+
+const begin = async ({ call }: Service, email: string) =>
+  (await call("POST", "/auth/login/email/options", { body: { email } })).expect<{ state: string }>(200).state;
+const codeIn = (message = ""): string => /^(\d{8})\r?$/m.exec(message)?.[1] ?? "";
+
+// At the same time, because they wait for the pace at which the outbox is read.
+describe.concurrent("the sender", () => {
+  test("sends a code that logs in, to a registered user only", async () => {
+    await using server = await startMailServer();
+    await using service = await startService({ env: EMAIL_LOGIN });
+    await using sender = await startSender(service, smtp(server));
+    const { email } = await createVerified(service);
+    await begin(service, "nobody@example.org");
+    const state = await begin(service, email);
+    await sender.drained();
+    const mail = server.received.find(({ message }) => message.includes("Subject: Your code"));
+    expect(mail?.recipients).toEqual([email]);
+    const body = { state, code: codeIn(mail?.message) };
+    expect(
+      (await service.call("POST", "/auth/login/email", { body })).expect<Token>(200).access_token,
+    ).not.toBe("");
+    await sender.drained();
+    expect(sender.outcomes.filter((outcome) => outcome.includes("login-code"))).toEqual(["sent login-code"]);
+    expect(await service.sql("select kind from outbox where recipient is not null")).toEqual([]);
+  });
+
+  test("sends an unverified recipient three codes a day, and a verified one five at once", async () => {
+    await using server = await startMailServer();
+    await using service = await startService({ env: EMAIL_LOGIN });
+    await using sender = await startSender(service, smtp(server));
+    const [verified, unverified] = [await createVerified(service), await service.register()];
+    for (let count = 0; count < 7; count++)
+      for (const { email } of [verified, unverified]) await begin(service, email);
+    await sender.drained();
+    const received = (email: string) =>
+      sender.outcomes.length > 0 && server.received.filter(({ recipients }) => recipients.includes(email));
+    expect(received(verified.email)).toHaveLength(5 + 1);
+    expect(received(unverified.email)).toHaveLength(3 + 1);
+  });
+
+  test("sends an invitation whose link sets the password, and no verification", async () => {
+    await using server = await startMailServer();
+    await using service = await startService();
+    await using sender = await startSender(service, smtp(server));
+    const email = "ada@example.org";
+    await service.database.users.create({ email, username: "ada", ...noPassword(), invites: true });
+    const [mail] = await server.waitFor(1);
+    expect(mail?.message).toContain(`${service.url}/account/invitation#token=`);
+    expect(mail?.message).not.toContain("Somebody, probably you");
+    const body = { token: mail?.token, password: "a new long passphrase" };
+    expect((await service.call("POST", "/auth/password-reset/confirm", { body })).status).toBe(204);
+    expect((await service.call("POST", "/auth/password-reset/confirm", { body })).status).toBe(400);
+    expect(await service.login({ email, password: body.password })).not.toBe("");
+    await sender.drained();
+    expect(sender.outcomes).toEqual(["sent invitation", "sent password"]);
+  });
+
+  test("tells the user of a changed identity which logins remain", async () => {
+    await using server = await startMailServer();
+    await using service = await startService();
+    await using sender = await startSender(service, smtp(server));
+    const { id, email } = await createVerified(service);
+    const { tokenVersion: version } = await service.readUser(id);
+    const identity = { issuer: "https://accounts.example.com", subject: "1", provider: "example" };
+    const change = { notifies: true, isUsed: true };
+    await service.database.identities.add(id, identity, { version, tokenId: null }, change);
+    const mails = await server.waitFor(2);
+    const mail = mails.find(({ message }) => /Subject: The logins/.test(message));
+    expect(mail?.recipients).toEqual([email]);
+    expect(mail?.message).toMatch(/- the password\r\n- \d{4}-\d\d-\d\d example\r\n/);
+    await sender.drained();
+  });
+});
