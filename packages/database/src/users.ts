@@ -99,14 +99,15 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
   const columns = { ...getTableColumns(users), networkSeenAt: userNetworks.lastSeenAt };
   const isNetwork = eq(userNetworks.networkDigest, given.networkDigest);
   const isOwn = and(eq(userNetworks.userId, users.id), isNetwork);
-  const withNetwork = orm.select(columns).from(users).leftJoin(userNetworks, isOwn);
+  const withNetwork = () => orm.select(columns).from(users).leftJoin(userNetworks, isOwn);
   const forms = matchEmailForms(users, [given.email, given.asciiEmail, given.unicodeEmail]);
-  const byEmail = prepare(withNetwork.where(forms.hasForm).orderBy(forms.order).limit(1));
+  const byEmail = prepare(withNetwork().where(forms.hasForm).orderBy(forms.order).limit(1));
   const findByEmail = async (sent: string, networkDigest = "") => {
     const [email, asciiEmail, unicodeEmail] = emailForms(sent);
     return (await byEmail({ email, asciiEmail, unicodeEmail, networkDigest }))[0] ?? null;
   };
 
+  const byIdWithNetwork = prepare(withNetwork().where(eq(users.id, given.id)));
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
   const selected = (id: number, condition?: ValidToken) =>
@@ -166,6 +167,9 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
      * address. `networkSeenAt` in the result is the time when the network was last stored for this user, or null.
      */
     findByEmail,
+    /** Finds the user of a login whose user is already known. `networkSeenAt` as in the result of `findByEmail`. */
+    findWithNetwork: async (id: number, networkDigest = "") =>
+      (await byIdWithNetwork({ id, networkDigest }))[0] ?? null,
     /**
      * Sets `updatedAt` unless `change` is empty. Returns null if the user does not exist or the condition is not met. The
      * condition is not checked if `change` is empty.

@@ -13,6 +13,11 @@ export function networkConformance(test: Test): void {
     expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
     expect(await seenAt(ada.email, "two")).toBeNull();
     expect(await seenAt(bob.email, "one")).toBeNull();
+    for (const network of ["one", "two"])
+      expect(await users.findWithNetwork(first.id, network)).toEqual(
+        await users.findByEmail(ada.email, network),
+      );
+    expect(await users.findWithNetwork(-1, "one")).toBeNull();
     await query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
     expect(await seenAt(ada.email, "one")).toBe("2026-01-02T03:04:05.678Z");
     expect(await users.findNetworkTimes(first.id)).toEqual(["2026-01-02T03:04:05.678Z"]);

@@ -186,9 +186,8 @@ export function createAuthService(options: AuthServiceOptions) {
     },
 
     completeLogin: (async ({ id, email, tokenVersion }, { rejection, ...completion }, request) => {
-      const user = await users.findByEmail(email, networkDigestOf(email, request));
-      // Another user can have the e-mail now.
-      if (user?.id !== id) throw new ServiceError(rejection);
+      const user = await users.findWithNetwork(id, networkDigestOf(email, request));
+      if (!user) throw new ServiceError(rejection);
       return finishLogin({ ...user, tokenVersion }, completion, request);
     }) satisfies CompleteLogin,
 
