@@ -90,6 +90,7 @@ export function createAccessLog({ logger, logsPaths, isProbe, isAsset, observe }
         user_id: entry.audit?.userId ?? entry.userId,
         email_digest: entry.audit?.emailDigest,
         reason: entry.audit?.reason,
+        provider: entry.audit?.provider,
         amr: entry.audit?.amr,
         err: entry.error,
       };
