@@ -150,6 +150,11 @@ function createConfig({ values, warnings }: Environment) {
     },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     metrics: values.METRICS_PORT === null ? null : { host: values.METRICS_HOST, port: values.METRICS_PORT },
+    /** null: the administration over HTTP is off. */
+    administration:
+      values.ADMIN_PORT === null
+        ? null
+        : { host: values.ADMIN_HOST, port: values.ADMIN_PORT, keys: values.ADMIN_API_KEYS ?? [] },
     shutdown: { graceSeconds: values.SHUTDOWN_GRACE_SECONDS, delaySeconds: values.SHUTDOWN_DELAY_SECONDS },
     warnings,
   });

@@ -145,6 +145,13 @@ export const ERROR_TABLE = defineErrors({
     detail: "Invalid or expired token",
     headers: challenge,
   },
+  INVALID_API_KEY: {
+    status: 401,
+    description: "The key is missing or wrong.",
+    detail: "Missing or wrong API key",
+    headers: challenge,
+    features: ["administration"],
+  },
   LOGIN_REQUIRED: {
     status: 401,
     description: "The token is valid, but cannot be renewed: the user must log in again.",
@@ -166,7 +173,13 @@ export const ERROR_TABLE = defineErrors({
     status: 403,
     description: "The e-mail is not verified.",
     detail: "The e-mail is not verified",
-    features: ["passkeys", "identities", "verifiedEmail"],
+    features: ["passkeys", "identities", "verifiedEmail", "administration"],
+  },
+  EMAIL_NOT_MAILABLE: {
+    status: 409,
+    description: "The e-mail gets no mail: its domain does not exist, or it could be read as another one.",
+    detail: "The e-mail gets no mail",
+    features: ["administration"],
   },
   USER_NOT_FOUND: {
     status: 404,

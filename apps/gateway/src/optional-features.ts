@@ -9,7 +9,8 @@ export type Feature =
   | "passkeys"
   | "identities"
   | "emailLogin"
-  | "verifiedEmail";
+  | "verifiedEmail"
+  | "administration";
 export type Features = ReadonlySet<Feature>;
 
 export function enabledFeatures({ hasTodos, mail, auth }: Config): Features {

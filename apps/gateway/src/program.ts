@@ -96,6 +96,19 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     ...(redisStore && { store: redisStore }),
     isStopping: () => shutdown.isStopping(),
   });
+  const administration =
+    config.administration &&
+    (await import("./administration-app.ts")).createAdministrationApp({
+      config,
+      database: metrics ? timedDatabase(database, metrics) : database,
+      hasher,
+      logger,
+      digestEmail,
+      isListedPassword: configContext.blocklist.isListed,
+      ...(metrics && { observe: metrics.observeRequest }),
+      ...(redisStore && { store: redisStore }),
+      isStopping: () => shutdown.isStopping(),
+    });
   let metricsServer: Bun.Server<unknown> | null = null;
   let mailSender: ReturnType<typeof startMailSender> | null = null;
   const shutdown = createShutdown({
@@ -106,7 +119,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
       async () => {
         // `stop()` closes idle connections at once, even if a request is in transit: let clients close connections first.
         await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
-        await app.stop();
+        await Promise.all([app.stop(), administration?.stop()]);
       },
       async () => mailSender?.close(),
       async () => redisStore?.close(),
@@ -129,6 +142,11 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
   if (observability && metrics && metricsAddress)
     metricsServer = listen("METRICS_PORT", metricsAddress, () =>
       observability.serveMetrics(metrics, metricsAddress),
+    );
+  const adminAddress = config.administration;
+  if (administration && adminAddress)
+    listen("ADMIN_PORT", adminAddress, () =>
+      administration.listen({ hostname: adminAddress.host, port: adminAddress.port }),
     );
   const { host, port } = config;
   listen("PORT", config, () => app.listen({ hostname: host, port }));
@@ -167,6 +185,9 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
       docs: `${url}/docs`,
       ...(metricsServer && {
         metrics: `${localUrl(metricsServer.hostname ?? "", metricsServer.port)}/metrics`,
+      }),
+      ...(administration?.server && {
+        administration: `${localUrl(administration.server.hostname ?? "", administration.server.port)}/admin`,
       }),
       database: database.kind,
       kernel,

@@ -30,6 +30,8 @@ export interface AdministrationOptions {
 }
 
 export interface Invitation extends Pick<User, "email" | "roles"> {
+  /** @default false */
+  readonly emailVerified?: boolean | undefined;
   /** undefined: generated from the e-mail */
   readonly username?: string | undefined;
 }
@@ -51,9 +53,9 @@ export function createAdministration({
   const write = (
     event: string,
     { id }: Pick<User, "id">,
-    { actor, reason }: Operator,
+    { actor, reason, request_id }: Operator,
     roles?: Pick<AuditLine, "roles" | "previous_roles">,
-  ) => audit({ event, user_id: id, actor, reason, ...roles });
+  ) => audit({ request_id, event, user_id: id, actor, reason, ...roles });
 
   /** @throws EMAIL_NOT_VERIFIED if the user would get a role without having proved the e-mail */
   const expectVerified = (user: User, { email = user.email, emailVerified, roles = [] }: OperatorChange) => {
@@ -76,9 +78,10 @@ export function createAdministration({
   };
 
   /** @throws UserAlreadyExists */
-  const createInvited = async ({ email, username, roles }: Invitation): Promise<User> => {
+  const createInvited = async ({ email, username, roles, emailVerified = false }: Invitation) => {
     for (const candidate of username === undefined ? usernameCandidates(localPartOf(email)) : [username]) {
-      const user = { email, username: candidate, roles, ...createEndedPassword(), invites: true };
+      const names = { email, username: candidate, roles, emailVerified };
+      const user = { ...names, ...createEndedPassword(), invites: true };
       const created = await users.create(user).catch((error: unknown) => {
         const isTaken = error instanceof UserAlreadyExists && error.field === "username";
         if (!isTaken || username !== undefined) throw error;
@@ -142,10 +145,10 @@ export function createAdministration({
 
     /**
      * Creates a user without a password, and mails a link to choose one, which no budget limits. An existing user without a password
-     * only gets the mail.
+     * only gets the mail: `isNew` is false.
      * @throws UserAlreadyExists, INACTIVE_USER, EMAIL_NOT_MAILABLE
      */
-    invite: async (invitation: Invitation, operator: Operator): Promise<User> => {
+    invite: async (invitation: Invitation, operator: Operator) => {
       const existing = await users.findByEmail(invitation.email);
       expectRecipient(existing ?? { email: invitation.email, isActive: true });
       if (existing && hasPassword(existing)) throw new UserAlreadyExists("email");
@@ -153,7 +156,7 @@ export function createAdministration({
       const user = existing ?? (await createInvited(invitation));
       const roles = existing ? {} : { roles: user.roles, previous_roles: [] };
       write("user.invited", user, operator, user.roles.length > 0 ? roles : {});
-      return user;
+      return { user, isNew: existing === null };
     },
 
     /** Mails the link that resets the password; no budget limits it. @throws USER_NOT_FOUND, INACTIVE_USER, EMAIL_NOT_MAILABLE */

@@ -5,6 +5,8 @@ export interface Operator {
   /** `cli:USER` or `admin:NAME`. */
   readonly actor: string;
   readonly reason?: string | undefined;
+  /** The request that makes the change. undefined: the admin tool makes it. */
+  readonly request_id?: string | undefined;
 }
 
 export interface AuditLine extends Operator {

@@ -10,3 +10,5 @@ export {
 export type { Audit, AuditLine, Operator } from "./audit.ts";
 export { AdministrationError } from "./errors.ts";
 export { listUsers } from "./list-users.ts";
+export { countUsers } from "./statistics.ts";
+export { describeUsers } from "./user-details.ts";

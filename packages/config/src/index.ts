@@ -1,4 +1,5 @@
 /** Environment variables: their definitions, parsing, and descriptions. */
+export type { ApiKey } from "./api-keys.ts";
 export * from "./describe.ts";
 export type { KeyPairAlgorithm, PrivateKey, PublicKey } from "./key-pair.ts";
 export { leavesMachine, localUrl } from "./network.ts";

@@ -250,8 +250,14 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     if (weakness && isProduction) report(name, weakness);
     else if (weakness) warnings.push(`${name} ${weakness}; production rejects it`);
   }
-  const { PORT, METRICS_PORT } = values;
-  if (METRICS_PORT === PORT && PORT !== 0 && !issues.has("PORT"))
-    report("METRICS_PORT", "is the same as PORT", "another port");
+  const others: VariableName[] = ["PORT"];
+  for (const name of ["METRICS_PORT", "ADMIN_PORT"] as const) {
+    const same = others.find((other) => values[other] === values[name] && !issues.has(other));
+    if (same !== undefined && values[name] !== 0 && values[name] !== null)
+      report(name, `is the same as ${same}`, "another port");
+    others.push(name);
+  }
+  if (values.ADMIN_PORT !== null && values.ADMIN_API_KEYS === null)
+    report("ADMIN_API_KEYS", "is required with ADMIN_PORT");
   return warnings;
 }

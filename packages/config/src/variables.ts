@@ -3,6 +3,7 @@
  * definitions.
  */
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
+import { apiKeys } from "./api-keys.ts";
 import { databaseUrl, isUnencrypted } from "./database-url.ts";
 import { privateKey, publicKey } from "./key-pair.ts";
 import { mailTexts, PRODUCT_NAME_MAX_LENGTH, warnAboutMissingTexts } from "./mail-texts.ts";
@@ -302,6 +303,19 @@ export const VARIABLES = {
         ? "is a public address; make sure that only Prometheus can reach the metrics port"
         : null,
   }).describe("Address of the metrics port. Never publish it"),
+  ADMIN_PORT: variable(port, { unset: "no administration over HTTP" }).describe(
+    "Port of the administration over HTTP, other than `PORT` and `METRICS_PORT`. Requires `ADMIN_API_KEYS`",
+  ),
+  ADMIN_HOST: variable(host, {
+    default: "127.0.0.1",
+    warn: (address, { isSet }) =>
+      isSet("ADMIN_PORT") && isPublicAddress(address)
+        ? "is a public address; make sure that only your programs can reach the administration port"
+        : null,
+  }).describe("Address of the administration port. Never publish it"),
+  ADMIN_API_KEYS: variable(apiKeys, { secret: "all" }).describe(
+    "The programs that can administer users, each with its key",
+  ),
   SHUTDOWN_GRACE_SECONDS: variable(wholeNumber(0, 3600), { default: "10" }).describe(
     "Maximum time for requests to finish after SIGTERM",
   ),

@@ -1,5 +1,6 @@
 /** The schemas and limits of the HTTP API, and other definitions that several packages share. */
 
+export * from "./administration.ts";
 export * from "./bounds.ts";
 export * from "./database-url.ts";
 export * from "./email.ts";

@@ -23,6 +23,8 @@ export const NEW_EMAIL_PATTERN =
 export const VISIBLE_TEXT_PATTERN =
   "^([^\\u0000\\uD800-\\uDFFF]*[^\\s\\p{Cf}\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*)?$";
 
+export const ROLE_PATTERN = "^[a-z0-9:_.-]{1,64}$";
+
 /** Without padding (RFC 4648 §5). */
 export const BASE64URL_PATTERN = "^[A-Za-z0-9_-]*$";
 

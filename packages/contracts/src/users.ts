@@ -1,7 +1,14 @@
 /** The wire shapes of users: the bodies of requests, and the responses. */
 import Type from "typebox";
 import * as bounds from "./bounds.ts";
-import { EMAIL_PATTERN, NEW_EMAIL_PATTERN, Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
+import {
+  EMAIL_PATTERN,
+  NEW_EMAIL_PATTERN,
+  ROLE_PATTERN,
+  Timestamp,
+  text,
+  VISIBLE_TEXT_PATTERN,
+} from "./text.ts";
 
 export const Email = Type.String({
   pattern: EMAIL_PATTERN,
@@ -11,7 +18,7 @@ export const Email = Type.String({
 });
 
 /** The address that a user gets. An address that is already stored can be any `Email`. */
-const NewEmail = Type.String({
+export const NewEmail = Type.String({
   pattern: NEW_EMAIL_PATTERN,
   maxLength: bounds.EMAIL_MAX_LENGTH,
   description:
@@ -26,7 +33,7 @@ export const Username = text({
   examples: ["ada"],
 });
 
-const Password = text({
+export const Password = text({
   minLength: bounds.PASSWORD_MIN_LENGTH,
   maxLength: bounds.PASSWORD_MAX_LENGTH,
   format: "password",
@@ -156,7 +163,7 @@ type StoredUser = Pick<User, "id" | "email" | "username"> &
   Readonly<Record<"isActive" | "emailVerified", boolean> & Record<"createdAt" | "updatedAt", string>>;
 
 /** Names that the operator assigns to users. The service itself does not interpret these names. */
-export const Roles = Type.Array(Type.String({ pattern: "^[a-z0-9:_.-]{1,64}$" }), {
+export const Roles = Type.Array(Type.String({ pattern: ROLE_PATTERN }), {
   maxItems: 20,
   description: "What other services permit the user, for example; the service itself ignores them.",
   examples: [["admin"]],

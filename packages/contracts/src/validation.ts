@@ -1,6 +1,12 @@
 /** Messages about invalid values. A message never contains the value itself. */
 import type { TLocalizedValidationError } from "typebox/error";
-import { BASE64URL_PATTERN, EMAIL_PATTERN, NEW_EMAIL_PATTERN, VISIBLE_TEXT_PATTERN } from "./text.ts";
+import {
+  BASE64URL_PATTERN,
+  EMAIL_PATTERN,
+  NEW_EMAIL_PATTERN,
+  ROLE_PATTERN,
+  VISIBLE_TEXT_PATTERN,
+} from "./text.ts";
 
 /** Describes a text of more than `limit` code points. */
 export const describeTooLong = (limit: number) => ({
@@ -12,6 +18,7 @@ const PATTERN_MESSAGES = new Map([
   [EMAIL_PATTERN, "is not a valid e-mail address"],
   [NEW_EMAIL_PATTERN, "is not a valid e-mail address"],
   [VISIBLE_TEXT_PATTERN, "must contain a visible character, and no U+0000 or lone surrogates"],
+  [ROLE_PATTERN, "must have 1 to 64 of the characters a to z, 0 to 9, and : _ . -"],
   [BASE64URL_PATTERN, "is not base64url without padding"],
 ]);
 

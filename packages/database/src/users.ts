@@ -41,7 +41,7 @@ export interface NewUser extends Pick<User, "email" | "username" | "hashedPasswo
   /** @default null */
   readonly importedHash?: string | null;
   /** @default false */
-  readonly emailVerified?: boolean;
+  readonly emailVerified?: boolean | undefined;
   /** @default no roles */
   readonly roles?: string[];
   /** A network that is stored together with the user. */

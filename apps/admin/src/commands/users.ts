@@ -191,7 +191,8 @@ export function usersCommand(variables: Variables): Command {
         expectMail();
         await withDatabase(variables, async (database) => {
           const { invite } = openAdministration(database, true);
-          await printUser(await invite({ email, username, roles }, { actor, reason }), options);
+          const { user } = await invite({ email, username, roles }, { actor, reason });
+          await printUser(user, options);
         });
       },
     );

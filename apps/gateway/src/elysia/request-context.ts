@@ -20,6 +20,10 @@ export interface RequestEntry extends RequestObservation {
   clientAddress: string;
   /** The id in the request's token, if the signature of the token is valid. */
   userId?: number;
+  /** The program whose key the request has: `admin:NAME`. */
+  actor?: string;
+  /** Whether a line of another request states what this line would. */
+  isLoggedElsewhere?: boolean;
   /** The code of an error response. */
   code?: string;
   /** The error that caused a 500 or 503, or an error that did not change the response. */

@@ -8,7 +8,7 @@ import {
 } from "@latchkey/contracts";
 import Type from "typebox";
 import { ServiceError } from "../errors.ts";
-import { ACCEPTED_JSON, type JsonReader, readJsonMembers } from "./json.ts";
+import { ACCEPTED_JSON, type JsonReader, readJsonMembers, readJsonTexts } from "./json.ts";
 
 /** `application/json` (RFC 8259 §11), or a type with the suffix `+json` (RFC 6839 §3.1). Parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
@@ -55,13 +55,16 @@ export function jsonBody(schema: Type.TObject) {
   };
 }
 
-function createReader({ properties }: Type.TObject): JsonReader {
+function createReader({ properties }: Type.TObject) {
   const names = Object.keys(properties);
-  const readers = Object.entries(properties).flatMap(([name, property]) =>
-    Type.IsObject(property) ? [[name, createReader(property)] as const] : [],
-  );
+  const readers = Object.entries(properties).flatMap(([name, property]): [string, JsonReader][] => {
+    if (Type.IsObject(property)) return [[name, createReader(property)]];
+    if (!Type.IsArray(property)) return [];
+    const maxItems = "maxItems" in property ? Number(property.maxItems) : 0;
+    return [[name, readJsonTexts(maxItems)]];
+  });
   const byName = new Map(readers);
-  return (json) => readJsonMembers(json, names, byName);
+  return (json: string) => readJsonMembers(json, names, byName);
 }
 
 /**

@@ -19,12 +19,13 @@ const ESCAPE_LENGTH = 6;
 /** Describes the JSON that `readJsonMembers` accepts. */
 export const ACCEPTED_JSON = `valid JSON in UTF-8, with at most ${JSON_MAX_DEPTH} levels and ${JSON_MAX_MEMBERS} members per object`;
 
-export type JsonReader = (json: string) => Record<string, unknown> | null;
+/** Reads the JSON of a member that is an object or an array, and that `readJsonMembers` has checked. */
+export type JsonReader = (json: string) => unknown;
 
 /**
- * Returns the named members of a JSON object, or null for any other JSON. A member that is an array, or an object without a
- * reader, is returned empty. If a name is repeated, the last value counts.
- * @param readers the readers for members that are objects, by the name of the member
+ * Returns the named members of a JSON object, or null for any other JSON. A member that is an array or an object without a
+ * reader is returned empty. If a name is repeated, the last value counts.
+ * @param readers the readers for members that are objects or arrays, by the name of the member
  * @throws {SyntaxError} if `json` is not JSON, is nested deeper than 64 levels or has an object with more than 256 members
  */
 export function readJsonMembers(
@@ -93,11 +94,31 @@ function build(
 ): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const [name, value] of values) {
-    if (value.startsWith("[")) members[name] = [];
-    else members[name] = value.startsWith("{") ? (readers?.get(name)?.(value) ?? {}) : JSON.parse(value);
+    const empty = value.startsWith("[") ? [] : value.startsWith("{") ? {} : undefined;
+    members[name] = empty === undefined ? JSON.parse(value) : (readers?.get(name)?.(value) ?? empty);
   }
   return members;
 }
+
+/**
+ * Returns the texts of an array. An element that is no text is returned as null, and the elements after `maxItems` + 1 are not read:
+ * a schema that allows `maxItems` texts rejects both. Returns null for any other JSON.
+ */
+export const readJsonTexts =
+  (maxItems: number): JsonReader =>
+  (json) => {
+    if (!json.startsWith("[")) return null;
+    const texts: (string | null)[] = [];
+    let at = skipBlanks(json, 1);
+    while (json.charCodeAt(at) === QUOTE && texts.length <= maxItems) {
+      const end = skipString(json, at);
+      texts.push(JSON.parse(json.slice(at, end)));
+      at = skipBlanks(json, end);
+      if (json.charCodeAt(at) === COMMA) at = skipBlanks(json, at + 1);
+    }
+    const isComplete = at === json.length - 1 || texts.length > maxItems;
+    return isComplete ? texts : [...texts, null];
+  };
 
 /** Whether the string at `start`, which can contain `\u` escapes, equals `name`. Allocates nothing. */
 function isName(text: string, start: number, name: string): boolean {

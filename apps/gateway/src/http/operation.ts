@@ -102,7 +102,7 @@ export interface Operation<
  * Returns a function that types an operation by its own schemas. `Caller` is what the authentication of the list returns. The
  * cast is safe because each handler gets only values that the schemas of the same operation have validated.
  */
-const operationFor =
+export const operationFor =
   <Caller>() =>
   <
     Body extends Members = never,

@@ -2,7 +2,7 @@ import { CliError, describeError, EXIT } from "@latchkey/cli";
 
 /** Opens a port. @throws {CliError} if the port is not available */
 export function listen<Listener>(
-  variable: "PORT" | "METRICS_PORT",
+  variable: "PORT" | "METRICS_PORT" | "ADMIN_PORT",
   { host, port }: { readonly host: string; readonly port: number },
   open: () => Listener,
 ): Listener {

@@ -74,7 +74,7 @@ export function createAccessLog({ logger, logsPaths, isProbe, isAsset, observe }
       logger.info({ request_id, trace_id, ...rehash, user_id, email_digest }, rehash.event);
     }
     const level = levelOf(entry);
-    if (logger.isLevelEnabled(level)) {
+    if (!entry.isLoggedElsewhere && logger.isLevelEnabled(level)) {
       const line = {
         request_id,
         request_id_inbound: entry.isRequestIdInbound,
@@ -86,6 +86,7 @@ export function createAccessLog({ logger, logsPaths, isProbe, isAsset, observe }
         code: entry.code,
         duration_ms: Math.round(durationMs * 1000) / 1000,
         client_address: entry.clientAddress,
+        actor: entry.actor,
         event: entry.audit?.event,
         user_id: entry.audit?.userId ?? entry.userId,
         email_digest: entry.audit?.emailDigest,

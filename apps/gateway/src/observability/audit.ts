@@ -32,6 +32,7 @@ export const AUDIT_EVENTS = [
   "identity.removed",
   "identity.rejected",
   "user.taken_over",
+  "admin.key_rejected",
 ] as const;
 
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];

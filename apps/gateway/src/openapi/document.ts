@@ -24,10 +24,13 @@ export interface DocumentOptions extends DescriptionOptions {
   /** The names and schemas of bodies and responses, in the order of the document. */
   readonly schemas: Readonly<Record<string, object>>;
   readonly bearer: JsonObject;
+  /** @default the URL of the document without `/openapi.json` */
+  readonly server?: { readonly url: string; readonly description: string };
 }
 
 const SPEC_PATH = "/openapi.json";
 /** Relative, because a proxy can remove a prefix that the service does not know. */
+const SERVER_URL = ".";
 const SERVER =
   "The URL of this document without `/openapi.json`. Enter it as the base URL of generated clients, and as `baseUrl` in Postman.";
 
@@ -59,13 +62,13 @@ export const HEADERS = {
 
 /** Returns the document as JSON. */
 export async function createDocument(options: DocumentOptions): Promise<string> {
-  const { title, description, tags, topics, schemas, bearer } = options;
+  const { title, description, tags, topics, schemas, bearer, server } = options;
   const enabled = enabledOperations(options.operations, options.features);
   const operations = [...Map.groupBy(enabled, ({ path }) => path).values()].flat();
   const used = new Set(operations.map(({ tag }) => tag));
   const documentation = {
     info: { title, version: VERSION, description, license: LICENSE },
-    servers: [{ url: ".", description: SERVER }],
+    servers: [server ?? { url: SERVER_URL, description: SERVER }],
     tags: [
       ...Object.entries(tags)
         .filter(([name]) => used.has(name))

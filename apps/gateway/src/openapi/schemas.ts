@@ -18,6 +18,7 @@ const NAMES = new Map<object, string>(
     ...[contracts.PASSKEY_REQUESTS, contracts.PASSKEY_RESPONSES],
     ...[contracts.EMAIL_LOGIN_REQUESTS, contracts.EMAIL_LOGIN_RESPONSES],
     ...[contracts.IDENTITY_REQUESTS, contracts.IDENTITY_RESPONSES],
+    ...[contracts.ADMIN_REQUESTS, contracts.ADMIN_RESPONSES],
   ].flatMap((schemas) => Object.entries<object>(schemas).map(([name, schema]) => [schema, name] as const)),
 );
 

@@ -48,6 +48,14 @@ export const CODE_ATTEMPTS = {
   perDayFamiliar: { name: "login-code-familiar", capacity: 30, windowMs: DAY_MS },
 } as const;
 
+/** Wrong API keys of the administration per client address. */
+export const WRONG_API_KEYS = {
+  name: "wrong-api-key",
+  capacity: 20,
+  windowMs: MINUTE_MS,
+  rejection: "20 wrong keys per 1 minute",
+} as const;
+
 const REFILLED = { capacity: 3, refillMs: 2 * HOUR_MS };
 
 /**

@@ -5,6 +5,7 @@
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import {
   hasHash,
+  isLoginStale,
   isRevoked,
   type Timestamp,
   type User,
@@ -129,10 +130,12 @@ export function createAuthService(options: AuthServiceOptions) {
     });
     if (isVerifiedElsewhere && !isActive) throw new ServiceError("INACTIVE_USER");
     await expectVerified(user);
-    // The login succeeds even if the network is not stored.
+    // The login succeeds even if its network or its time is not stored.
     await familiarNetworks
       ?.store(user, network, networkSeenAt)
       .catch((error) => warn(new NetworkNotStored(error)));
+    if (isActive && isLoginStale(user.lastLoginAt))
+      await users.storeLogin(id).catch((error) => warn(new LoginTimeNotStored(error)));
     // A user without a password proves changes by a recent login.
     const isTimed = amr?.[0] !== "pwd";
     return tokens.sign(user, { ...(amr && { amr }), ...(isTimed && { auth_time: currentSeconds() }) });
@@ -290,5 +293,13 @@ class NetworkNotStored extends Error {
   override readonly name = "NetworkNotStored";
   constructor(cause: unknown) {
     super("The network of the client was not stored", { cause });
+  }
+}
+
+/** This error is only logged. */
+class LoginTimeNotStored extends Error {
+  override readonly name = "LoginTimeNotStored";
+  constructor(cause: unknown) {
+    super("The time of the login was not stored", { cause });
   }
 }

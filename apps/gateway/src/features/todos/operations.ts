@@ -9,9 +9,9 @@ import {
   toTodo,
   UpdateTodoRequest,
 } from "@latchkey/contracts";
+import { decodeCursor, encodeCursor } from "../../http/cursor.ts";
 import { wrongType } from "../../http/issues.ts";
 import { operation } from "../../http/operation.ts";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { TodoService } from "./service.ts";
 
 export const todoOperations = (todoService: TodoService) => [

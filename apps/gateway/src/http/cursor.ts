@@ -1,7 +1,7 @@
 /** The cursor of a page: URL-safe base64 (RFC 4648 §5) of `{"id":<last id>}`, with padding. */
 import { CursorPayload } from "@latchkey/contracts";
 import { Compile } from "typebox/schema";
-import { readJsonMembers } from "../../http/json.ts";
+import { readJsonMembers } from "./json.ts";
 
 const payload = Compile(CursorPayload);
 

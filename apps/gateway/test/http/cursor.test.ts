@@ -1,7 +1,7 @@
 /** Cursor pagination: exact pages in order of id, malformed cursors, and the `limit`: plain digits from 1 to 100, once. */
 import { beforeAll, expect, test } from "bun:test";
 import type { TodoPage } from "@latchkey/contracts";
-import { type Service, shareService, startService } from "../../support/service.ts";
+import { type Service, shareService, startService } from "../support/service.ts";
 
 const COUNT = 120;
 

@@ -1,0 +1,95 @@
+/**
+ * Assembles the server of the administration, which has a port of its own. It is loaded only if `ADMIN_PORT` is set, and shares with
+ * the public server nothing but its resources: no CORS, no pages, no users' tokens.
+ */
+import type { AuditLine } from "@latchkey/administration";
+import type { Database, EmailDigest } from "@latchkey/database";
+import type { Hasher } from "@latchkey/hashing";
+import type { Config } from "./config.ts";
+import { createRouter } from "./elysia/workarounds.ts";
+import { createApiKeys } from "./features/administration/api-keys.ts";
+import { administrationOperations } from "./features/administration/operations.ts";
+import { createAdministrationService } from "./features/administration/service.ts";
+import { enabledOperations } from "./http/operation.ts";
+import { accessLog, createAccessLog } from "./middleware/access-log.ts";
+import { apiKeyAuth, operatorOf } from "./middleware/api-key-auth.ts";
+import { bodyLimit } from "./middleware/body-limit.ts";
+import { clientAddress } from "./middleware/client-address.ts";
+import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
+import { expectation } from "./middleware/expectation.ts";
+import { registerOperations } from "./middleware/operations.ts";
+import { requestId } from "./middleware/request-id.ts";
+import { secureHeaders } from "./middleware/secure-headers.ts";
+import { transportHeaders } from "./middleware/transport-headers.ts";
+import type { Logger } from "./observability/logger.ts";
+import type { RequestObservation } from "./observability/metrics.ts";
+import { createAdministrationDocument } from "./openapi/administration-document.ts";
+import { enabledFeatures } from "./optional-features.ts";
+import { createMemoryStore, type Store } from "./rate-limit/store.ts";
+
+interface AdministrationAppOptions {
+  readonly config: Config;
+  readonly database: Database;
+  readonly hasher: Pick<Hasher, "hash">;
+  readonly logger: Logger;
+  readonly digestEmail: EmailDigest;
+  readonly isListedPassword: (password: string) => boolean;
+  /** Counts wrong keys. @default a store in memory */
+  readonly store?: Store;
+  /** Called for each request, after the response. */
+  readonly observe?: (request: RequestObservation) => void;
+  readonly isStopping: () => boolean;
+}
+
+const DOCUMENT_PATH = "/admin/openapi.json";
+const never = () => false;
+
+export function createAdministrationApp(options: AdministrationAppOptions) {
+  const { config, database, hasher, logger, isListedPassword, observe, isStopping } = options;
+  const { store = createMemoryStore() } = options;
+  const sendsMail = config.mail !== null;
+  const features = enabledFeatures(config);
+  const audit = (line: AuditLine) => logger.info(line, line.event);
+  const operations = administrationOperations({
+    service: createAdministrationService({ database, hasher, sendsMail, audit }),
+    passwordMinLength: config.auth.passwordMinLength,
+    isListedPassword,
+    sendsMail,
+  });
+  const log = createAccessLog({
+    logger,
+    isProbe: never,
+    isAsset: never,
+    logsPaths: config.log.format === "pretty",
+    observe,
+  });
+  const defaultHeaders = secureHeaders({ secureTransport: config.environment === "production" });
+  const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
+
+  const app = createRouter(config.idleTimeoutSeconds, fallbackErrorHandler(logger));
+  for (const middleware of [
+    errorHandler(),
+    transportHeaders({ isStopping }),
+    requestId(),
+    // No proxy is trusted: a client could choose the address that wrong keys are counted by.
+    clientAddress({ trustProxy: 0, logger, skipLogging: never, peerAddress }),
+    apiKeyAuth(createApiKeys(config.administration?.keys ?? [], store)),
+    expectation(),
+    bodyLimit(),
+    accessLog({ log, skipLogging: never, defaultHeaders }),
+  ])
+    app.use(middleware);
+  app.use(
+    registerOperations(enabledOperations(operations, features), {
+      authenticate: operatorOf,
+      limiters: null,
+      digestEmail: options.digestEmail,
+    }),
+  );
+  let document: Promise<string> | undefined;
+  app.get(DOCUMENT_PATH, async () => {
+    document ??= createAdministrationDocument(operations, features);
+    return new Response(await document, { headers: { "content-type": "application/json" } });
+  });
+  return app.use(methodNotAllowed(app));
+}

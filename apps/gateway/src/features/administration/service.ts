@@ -1,0 +1,95 @@
+/** The administration of users for programs: hashing, pages and shapes. The rules are in `packages/administration`. */
+import {
+  type AdministrationOptions,
+  countUsers,
+  createAdministration,
+  describeUsers,
+  type Operator,
+} from "@latchkey/administration";
+import type {
+  AdminStats,
+  AdminUser,
+  CreateAdminUserRequest,
+  UpdateAdminUserRequest,
+} from "@latchkey/contracts";
+import type { Database, User, UserSearch } from "@latchkey/database";
+import { type Hasher, hashFormat, hasPassword, noPassword } from "@latchkey/hashing";
+
+interface AdministrationServiceOptions extends Pick<AdministrationOptions, "sendsMail" | "audit"> {
+  readonly database: Pick<Database, "users" | "passkeys" | "identities" | "outbox">;
+  readonly hasher: Pick<Hasher, "hash">;
+}
+
+export type AdministrationService = ReturnType<typeof createAdministrationService>;
+
+export function createAdministrationService(options: AdministrationServiceOptions) {
+  const { database, hasher, sendsMail, audit } = options;
+  const { users } = database;
+  const administration = createAdministration({
+    database,
+    sendsMail,
+    createEndedPassword: noPassword,
+    hasPassword,
+    audit,
+  });
+
+  const describeAll = (found: readonly User[]) => describeUsers(users, found, hasPassword);
+  const describe = async (user: User): Promise<AdminUser> => {
+    const [described] = await describeAll([user]);
+    if (!described) throw new Error("One user has one description");
+    return described;
+  };
+  const hash = async (password: string | undefined, signal: AbortSignal) =>
+    password === undefined ? undefined : hasher.hash(password, { signal });
+
+  return {
+    /** @throws USER_NOT_FOUND */
+    read: async (id: number) => describe(await administration.find({ id })),
+    /** `nextAfter` is the id of the last returned user, or null if there is no next page. */
+    async list(request: UserSearch) {
+      // One more row shows whether there is a next page.
+      const rows = await users.search({ ...request, limit: request.limit + 1 });
+      const items = await describeAll(rows.slice(0, request.limit));
+      return { items, nextAfter: rows.length > request.limit ? (items.at(-1)?.id ?? null) : null };
+    },
+    /** `isNew` is false if the user existed without a password and only got another invitation. */
+    async create(request: CreateAdminUserRequest, operator: Operator, signal: AbortSignal) {
+      const { email, username, password, email_verified: emailVerified } = request;
+      const roles = toSet(request.roles ?? []);
+      if (password === undefined || username === undefined) {
+        const invitation = { email, username, roles, emailVerified };
+        const { user, isNew } = await administration.invite(invitation, operator);
+        return { user: await describe(user), isNew };
+      }
+      const hashedPassword = await hasher.hash(password, { signal });
+      const user = { email, username, hashedPassword, roles, emailVerified };
+      return { user: await describe(await administration.create(user, operator)), isNew: true };
+    },
+    /** Makes all changes or none. @throws USER_NOT_FOUND, EMAIL_NOT_VERIFIED, UserAlreadyExists */
+    async update(id: number, request: UpdateAdminUserRequest, operator: Operator, signal: AbortSignal) {
+      const { username, email, password, roles } = request;
+      const { is_active: isActive, email_verified: emailVerified } = request;
+      const user = await administration.find({ id });
+      if (!Object.values({ ...request, reason: undefined }).some((value) => value !== undefined))
+        return describe(user);
+      const hashedPassword = await hash(password, signal);
+      const change = {
+        username,
+        email,
+        hashedPassword,
+        roles: roles && toSet(roles),
+        isActive,
+        emailVerified,
+      };
+      return describe(await administration.change(id, change, operator));
+    },
+    delete: administration.delete,
+    revokeTokens: administration.revokeTokens,
+    removePasskeys: administration.removePasskeys,
+    sendReset: administration.sendReset,
+    count: (): Promise<AdminStats> => countUsers(users, hashFormat),
+  };
+}
+
+/** In sorted order and without duplicates, as the admin tool stores roles. */
+const toSet = (roles: readonly string[]) => [...new Set(roles)].sort();

@@ -1,0 +1,145 @@
+/** The wire shapes of the administration over HTTP. */
+import Type from "typebox";
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, USERNAME_MAX_LENGTH } from "./bounds.ts";
+import { Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
+import { NewEmail, Password, Roles, toUserWithRoles, User, Username } from "./users.ts";
+
+const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1] });
+const Flag = Type.Boolean({ examples: [true] });
+
+/** Why an operator makes a change, for the log. */
+export const Reason = text({
+  pattern: VISIBLE_TEXT_PATTERN,
+  minLength: 1,
+  maxLength: 200,
+  description: "Why the change is made. It is only logged.",
+  examples: ["ticket 42"],
+});
+
+export const AdminUser = Type.Object({
+  ...User.properties,
+  roles: Roles,
+  last_login_at: Type.Union([Timestamp, Type.Null()], {
+    description: "The time of the latest login, at most a day too early. null: no login is known.",
+  }),
+  has_password: Type.Boolean({ description: "false: every password is wrong.", examples: [true] }),
+  imported: Type.Boolean({
+    description: "Whether the password still has the hash of another system, until the next login.",
+    examples: [false],
+  }),
+  passkeys: count("The number of passkeys."),
+  identities: count("The number of identities of OpenID Connect providers."),
+  networks: count("The number of networks from which the user logged in within 30 days."),
+});
+export type AdminUser = Type.Static<typeof AdminUser>;
+
+/** What a user has besides the members of the read shape. */
+export type AdminUserDetails = Pick<
+  AdminUser,
+  "last_login_at" | "has_password" | "imported" | "passkeys" | "identities" | "networks"
+>;
+
+/** Copies only the listed members, so that a new column is never exposed by accident. */
+export const toAdminUser = (
+  stored: Parameters<typeof toUserWithRoles>[0],
+  { last_login_at, has_password, imported, passkeys, identities, networks }: AdminUserDetails,
+): AdminUser => ({
+  ...toUserWithRoles(stored),
+  ...{ last_login_at, has_password, imported, passkeys, identities, networks },
+});
+
+export const AdminUserPage = Type.Object({
+  items: Type.Array(AdminUser, { maxItems: PAGE_SIZE_MAX }),
+  next_cursor: Type.Union([Type.String(), Type.Null()], { examples: [null] }),
+});
+
+const QueryFlag = Type.Enum(["true", "false"], { type: "string", examples: ["true"] });
+
+export const AdminUserQuery = Type.Object({
+  email: Type.Optional(text({ description: "The exact e-mail.", examples: ["ada@example.com"] })),
+  search: Type.Optional(
+    text({
+      minLength: 1,
+      description: "The beginning of the e-mail or of the username. The case is ignored.",
+      examples: ["ada"],
+    }),
+  ),
+  state: Type.Optional(Type.Enum(["active", "inactive"], { type: "string", examples: ["active"] })),
+  role: Type.Optional(text({ description: "A role of the user.", examples: ["admin"] })),
+  without_password: Type.Optional(QueryFlag),
+  cursor: Type.Optional(
+    Type.String({ description: "The next_cursor of the previous page.", examples: ["eyJpZCI6MX0="] }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: PAGE_SIZE_MAX,
+      default: PAGE_SIZE_DEFAULT,
+      examples: [PAGE_SIZE_DEFAULT],
+    }),
+  ),
+});
+export type AdminUserQuery = Type.Static<typeof AdminUserQuery>;
+
+export const AdminUserPath = Type.Object({ id: User.properties.id });
+
+/** The query of a change that has no body. */
+export const AdminReasonQuery = Type.Object({ reason: Type.Optional(Reason) });
+
+export const CreateAdminUserRequest = Type.Object(
+  {
+    email: NewEmail,
+    username: Type.Optional({
+      ...Username,
+      description: `1 to ${USERNAME_MAX_LENGTH} characters. Optional with \`invite\`: then made of the e-mail.`,
+    }),
+    password: Type.Optional(Password),
+    invite: Type.Optional(
+      Type.Literal(true, {
+        description: "In place of `password`: mails a link with which the user sets one.",
+      }),
+    ),
+    roles: Type.Optional(Roles),
+    email_verified: Type.Optional(Flag),
+    reason: Type.Optional(Reason),
+  },
+  // A body that depends on the configuration is a copy. `$id` keeps its name in the OpenAPI document.
+  {
+    $id: "CreateAdminUserRequest",
+    examples: [{ email: "ada@example.com", username: "ada", password: "correct horse battery staple" }],
+  },
+);
+export type CreateAdminUserRequest = Type.Static<typeof CreateAdminUserRequest>;
+
+export const UpdateAdminUserRequest = Type.Object(
+  {
+    username: Type.Optional(Username),
+    email: Type.Optional(NewEmail),
+    password: Type.Optional(Password),
+    roles: Type.Optional(Roles),
+    is_active: Type.Optional(Flag),
+    email_verified: Type.Optional(Flag),
+    reason: Type.Optional(Reason),
+  },
+  { $id: "UpdateAdminUserRequest", examples: [{ is_active: false, reason: "ticket 42" }] },
+);
+export type UpdateAdminUserRequest = Type.Static<typeof UpdateAdminUserRequest>;
+
+export const AdminStats = Type.Object({
+  users: count("All users."),
+  inactive: count("Deactivated users."),
+  active_30_days: count("Users who logged in within 30 days."),
+  imported: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+    description: "Users whose password still has the hash of another system, by format.",
+    examples: [{ bcrypt: 12 }],
+  }),
+});
+export type AdminStats = Type.Static<typeof AdminStats>;
+
+/** The keys are the names in the OpenAPI document of the administration. */
+export const ADMIN_REQUESTS = { CreateAdminUserRequest, UpdateAdminUserRequest };
+export const ADMIN_RESPONSES = {
+  AdminUserResponse: AdminUser,
+  AdminUserPageResponse: AdminUserPage,
+  AdminStatsResponse: AdminStats,
+};
