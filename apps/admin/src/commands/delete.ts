@@ -1,5 +1,4 @@
 /** `users delete`: deletes one user, or all users of an e-mail domain. */
-
 import { listUsers, type Operator } from "@latchkey/administration";
 import { confirm, printable, toJson, usageError, write } from "@latchkey/cli";
 import type { Database, User } from "@latchkey/database";

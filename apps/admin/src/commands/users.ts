@@ -1,5 +1,4 @@
 /** `users …`: shows, creates, changes and deletes the users of the service. */
-
 import { type Administration, listUsers, type Operator } from "@latchkey/administration";
 import { CliError, EXIT, parseWholeNumber, write } from "@latchkey/cli";
 import { openPasswordBlocklist, sendsMail } from "@latchkey/config";

@@ -1,0 +1,310 @@
+/** The administration over HTTP: its keys, its operations and their effects on the public API, on both databases. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { localUrl } from "@latchkey/config";
+import { type AdminUser, ID_MAX } from "@latchkey/contracts";
+import pino from "pino";
+import { createAdministrationApp } from "../src/administration-app.ts";
+import type { RequestObservation } from "../src/observability/metrics.ts";
+import { monotonicNow } from "../src/rate-limit/clock.ts";
+import { createMemoryStore } from "../src/rate-limit/store.ts";
+import { cheapHasher } from "./support/cheap-hasher.ts";
+import { type CallOptions, callService } from "./support/client.ts";
+import { eachDatabase, type LogLine, type Service, startService } from "./support/service.ts";
+
+setDefaultTimeout(60_000);
+
+const KEY = "k".repeat(32);
+const NEXT_KEY = "n".repeat(40);
+const ENV = { ADMIN_PORT: "0", ADMIN_API_KEYS: `shop:${KEY},shop:${NEXT_KEY}` };
+const PASSWORD = "correct horse battery";
+
+/** Starts the listener on the resources of a running service. */
+async function openAdministration(service: Service, clock = monotonicNow) {
+  const log: LogLine[] = [];
+  const observed: RequestObservation[] = [];
+  const app = createAdministrationApp({
+    config: service.config,
+    database: service.database,
+    hasher: cheapHasher(service.hasher),
+    logger: pino({ base: null }, { write: (line) => log.push(JSON.parse(line)) }),
+    digestEmail: await service.database.digests.openEmailDigest(),
+    isListedPassword: (password) => password === "listed password",
+    store: createMemoryStore(clock),
+    observe: (request) => observed.push(request),
+    isStopping: () => false,
+  });
+  app.listen({ hostname: "127.0.0.1", port: 0 });
+  const url = localUrl("127.0.0.1", app.server?.port ?? 0);
+  return {
+    url,
+    log,
+    observed,
+    /** The events of changes, without what differs in each run. */
+    events: () =>
+      log
+        .filter(({ event, status }) => event !== undefined && status === undefined)
+        .map(({ time, level, request_id, msg, ...line }) => line),
+    call: (method: string, path: string, options: CallOptions = {}) =>
+      callService(url + path, method, { token: KEY, ...options }),
+    async [Symbol.asyncDispose]() {
+      await app.stop(true);
+    },
+  };
+}
+
+const ada = { email: "ada@example.org", username: "ada", password: PASSWORD };
+
+eachDatabase((startOn) => {
+  test("a program creates, finds, changes and deletes users, and each change is logged with its key and reason", async () => {
+    await using service = await startOn({ env: ENV });
+    await using admin = await openAdministration(service);
+    const { call } = admin;
+    const created = await call("POST", "/admin/users", {
+      body: { ...ada, email: " ADA@example.org", roles: ["b", "a", "b"], reason: "ticket 1" },
+    });
+    const user = created.expect<AdminUser>(201);
+    const none = {
+      last_login_at: null,
+      has_password: true,
+      imported: false,
+      passkeys: 0,
+      identities: 0,
+      networks: 0,
+    };
+    expect(user).toEqual({
+      ...{ id: user.id, email: ada.email, email_verified: false, username: "ada", is_active: true },
+      ...{ created_at: user.created_at, updated_at: user.updated_at, roles: ["a", "b"], ...none },
+    });
+    const path = `/admin/users/${user.id}`;
+    const token = await service.login(ada);
+    const seen = (await call("GET", path)).expect<AdminUser>(200);
+    expect(Math.abs(Date.now() - Date.parse(seen.last_login_at ?? ""))).toBeLessThan(10_000);
+    expect(seen).toEqual({ ...user, last_login_at: seen.last_login_at });
+    expect((await call("GET", "/admin/stats")).body).toEqual({
+      users: 1,
+      inactive: 0,
+      active_30_days: 1,
+      imported: {},
+    });
+
+    const banned = await call("PATCH", path, { body: { is_active: false, reason: "spam" } });
+    expect(banned.expect<AdminUser>(200)).toMatchObject({ is_active: false });
+    expect((await service.call("GET", "/auth/me", { token })).status).toBe(403);
+    await call("PATCH", path, { body: { is_active: true } });
+    expect((await service.call("GET", "/auth/me", { token })).status).toBe(401);
+    const change = { username: "countess", email_verified: true, roles: ["c"], password: "another password" };
+    const changed = (await call("PATCH", path, { body: change })).expect<AdminUser>(200);
+    expect(changed).toMatchObject({ username: "countess", email_verified: true, roles: ["c"] });
+    await service.login({ ...ada, password: "another password" });
+    expect((await call("PATCH", path, { body: {} })).body).toEqual((await call("GET", path)).body);
+    const moved = await call("PATCH", path, { body: { email: "new@example.org" } });
+    expect(moved.body).toMatchObject({
+      email: "new@example.org",
+      email_verified: false,
+      has_password: false,
+    });
+    expect((await call("DELETE", `${path}/tokens?reason=lost`)).status).toBe(204);
+    expect((await call("DELETE", `${path}/passkeys`)).status).toBe(204);
+    expect((await call("POST", `${path}/password-reset`)).status).toBe(202);
+    expect((await call("DELETE", path)).status).toBe(204);
+    expect((await call("GET", path)).body).toEqual({ detail: "User not found", code: "USER_NOT_FOUND" });
+
+    const actor = "admin:shop";
+    const line = (event: string, details: object = {}) => ({ event, user_id: user.id, actor, ...details });
+    expect(admin.events()).toEqual([
+      line("user.registered", { reason: "ticket 1", roles: ["a", "b"], previous_roles: [] }),
+      line("user.deactivated", { reason: "spam" }),
+      line("user.activated"),
+      line("password.changed"),
+      line("roles.changed", { roles: ["c"], previous_roles: ["a", "b"] }),
+      line("user.updated"),
+      line("email.changed"),
+      line("tokens.revoked", { reason: "lost" }),
+      line("passkey.removed"),
+      line("reset.requested"),
+      line("user.deleted"),
+    ]);
+    expect(JSON.stringify(admin.log)).not.toMatch(/kkkk|example\.org|correct horse|another password/);
+  });
+
+  test("an invited user has no password and gets a mail; one with a password is not invited", async () => {
+    await using service = await startOn({ env: ENV });
+    await using admin = await openAdministration(service);
+    const invitation = { email: "eve@example.org", invite: true, roles: ["a"] };
+    const invite = (body: object) => admin.call("POST", "/admin/users", { body });
+    const user = (await invite(invitation)).expect<AdminUser>(201);
+    expect(user).toMatchObject({ username: "eve", has_password: false, roles: ["a"] });
+    expect((await invite(invitation)).expect<AdminUser>(200).id).toBe(user.id);
+    const { email } = await service.register();
+    expect((await invite({ email, invite: true })).body).toMatchObject({
+      code: "USER_ALREADY_EXISTS",
+      field: "email",
+    });
+    const kinds = await service.sql("select kind from outbox where kind = 'invitation'");
+    expect(kinds).toEqual([{ kind: "invitation" }, { kind: "invitation" }]);
+    expect((await admin.call("GET", "/admin/users?without_password=true")).body).toMatchObject({
+      items: [{ id: user.id }],
+    });
+    expect(admin.events().map(({ event }) => event)).toEqual(["user.invited", "user.invited"]);
+  });
+
+  test("a change is made completely or not at all, and an invalid request names its members", async () => {
+    await using service = await startOn({ env: ENV });
+    await using admin = await openAdministration(service);
+    const [{ user }, other] = [await service.register(), await service.register()];
+    const path = `/admin/users/${user.id}`;
+    const before = (await admin.call("GET", path)).body;
+    const patch = (body: unknown) => admin.call("PATCH", path, { body });
+    const taken = await patch({ is_active: false, roles: [], username: other.username });
+    expect(taken.body).toMatchObject({ code: "USER_ALREADY_EXISTS", field: "username" });
+    expect((await patch({ is_active: false, roles: ["a"] })).body).toMatchObject({
+      code: "EMAIL_NOT_VERIFIED",
+    });
+    const invalid: readonly (readonly [body: unknown, loc: unknown[]])[] = [
+      [null, ["body"]],
+      [{ username: null }, ["body", "username"]],
+      [{ email: "a,b@example.org" }, ["body", "email"]],
+      [{ password: "short" }, ["body", "password"]],
+      [{ password: "listed password" }, ["body", "password"]],
+      [{ roles: ["a", 1] }, ["body", "roles", "1"]],
+      [{ roles: Array.from({ length: 21 }, (_, index) => `r${index}`) }, ["body", "roles"]],
+      [{ reason: " " }, ["body", "reason"]],
+      [{ is_active: "yes" }, ["body", "is_active"]],
+    ];
+    for (const [body, loc] of invalid) {
+      const response = await patch(body);
+      expect([body, response.status, response.body]).toEqual([
+        body,
+        422,
+        expect.objectContaining({ code: "INVALID_REQUEST" }),
+      ]);
+      expect(response.body).toMatchObject({ detail: [{ loc }] });
+    }
+    const create = async (body: object) =>
+      (await admin.call("POST", "/admin/users", { body }))
+        .expect<{ detail: { loc: string[] }[] }>(422)
+        .detail.map(({ loc }) => loc.at(-1));
+    expect(await create({ email: "x@example.org" })).toEqual(["username", "password"]);
+    expect(await create({ ...ada, invite: true })).toEqual(["invite"]);
+    expect(await create({ ...ada, invite: false })).toEqual(["invite"]);
+    expect((await admin.call("GET", path)).body).toEqual(before);
+    for (const id of [ID_MAX, user.id + 900])
+      expect((await admin.call("PATCH", `/admin/users/${id}`, { body: { username: "x" } })).status).toBe(404);
+    for (const id of ["0", "x", "1e1", "01"])
+      expect((await admin.call("GET", `/admin/users/${id}`)).status).toBe(422);
+    expect(admin.events()).toEqual([]);
+  });
+
+  test("users are listed page by page and found by each condition", async () => {
+    await using service = await startOn({ env: ENV });
+    await using admin = await openAdministration(service);
+    for (const name of ["ada", "adam", "bob"])
+      await admin.call("POST", "/admin/users", {
+        body: {
+          email: `${name}@example.org`,
+          username: name.toUpperCase(),
+          password: PASSWORD,
+          roles: [name],
+        },
+      });
+    const find = async (query: string) => {
+      const response = await admin.call("GET", `/admin/users?${query}`);
+      const { items } = response.expect<{ items: AdminUser[] }>(200);
+      return items.map(({ roles }) => roles[0]);
+    };
+    expect(await find("")).toEqual(["ada", "adam", "bob"]);
+    expect(await find("search=ADA")).toEqual(["ada", "adam"]);
+    expect(await find("email=%20BOB@example.org")).toEqual(["bob"]);
+    expect(await find("role=adam&state=active&without_password=false")).toEqual(["adam"]);
+    expect(await find("state=inactive")).toEqual([]);
+    expect(await find("cursor=malformed&limit=1")).toEqual(["ada"]);
+    const pages: unknown[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page = await admin.call("GET", `/admin/users?limit=2&cursor=${cursor}`);
+      const { items, next_cursor } = page.expect<{ items: AdminUser[]; next_cursor: string | null }>(200);
+      pages.push(items.map(({ roles }) => roles[0]));
+      cursor = next_cursor;
+    }
+    expect(pages).toEqual([["ada", "adam"], ["bob"]]);
+    for (const query of [
+      "limit=0",
+      "limit=101",
+      "limit=1&limit=2",
+      "state=x",
+      "without_password=1",
+      "search=",
+    ])
+      expect([query, (await admin.call("GET", `/admin/users?${query}`)).status]).toEqual([query, 422]);
+  });
+});
+
+test("nothing is answered without a key; of 1,000 wrong keys none is accepted, and one a minute is logged", async () => {
+  await using service = await startService({ env: ENV });
+  let passedMs = 0;
+  await using admin = await openAdministration(service, () => monotonicNow() + passedMs);
+  for (const path of ["/", "/admin/users", "/admin/openapi.json", "/healthz", "/nowhere", "/auth/login"]) {
+    const response = await callService(admin.url + path, "GET", {});
+    expect([path, response.status, response.body]).toEqual([
+      path,
+      401,
+      { detail: "Missing or wrong API key", code: "INVALID_API_KEY" },
+    ]);
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  }
+  const lines = admin.log.length;
+  const statuses = new Map<number, number>();
+  const wrong = [`${KEY}k`, KEY.slice(1), "K".repeat(32), "", "x.y.z"];
+  for (let index = 0; index < 1_000; index++) {
+    const token = wrong[index % wrong.length] ?? "";
+    const { status } = await admin.call("POST", "/admin/users", { token, body: "{" });
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  expect([...statuses]).toEqual([
+    [401, 20],
+    [429, 980],
+  ]);
+  const limited = await admin.call("GET", "/admin/users", { token: "wrong" });
+  expect(limited.body).toEqual({
+    detail: "429: Too Many Requests: 20 wrong keys per 1 minute",
+    code: "TOO_MANY_REQUESTS",
+  });
+  expect(Number(limited.headers.get("retry-after"))).toBeWithin(1, 61);
+  for (const token of [KEY, NEXT_KEY])
+    expect((await admin.call("GET", "/admin/stats", { token })).status).toBe(200);
+  passedMs = 60_000;
+  expect((await admin.call("GET", "/admin/users", { token: "wrong" })).status).toBe(401);
+  // The lines of a response are written before the next response.
+  expect((await admin.call("GET", "/admin/stats")).status).toBe(200);
+  const rejected = admin.log.slice(lines).filter(({ event }) => event === "admin.key_rejected");
+  expect(rejected.map(({ status }) => status)).toEqual([401, 401]);
+  expect(admin.observed.filter(({ audit }) => audit?.event === "admin.key_rejected")).toHaveLength(1_002);
+  expect(await service.database.users.list({ after: 0, limit: 1 })).toEqual([]);
+});
+
+test("the document describes each operation, and no path of it exists on the public port", async () => {
+  await using service = await startService({ env: ENV });
+  await using admin = await openAdministration(service);
+  const document = (await admin.call("GET", "/admin/openapi.json")).expect<{
+    paths: Record<string, object>;
+    servers: object[];
+  }>(200);
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(operations.sort()).toEqual([
+    ...["DELETE /admin/users/{id}", "DELETE /admin/users/{id}/passkeys", "DELETE /admin/users/{id}/tokens"],
+    ...["GET /admin/stats", "GET /admin/users", "GET /admin/users/{id}", "PATCH /admin/users/{id}"],
+    ...["POST /admin/users", "POST /admin/users/{id}/password-reset"],
+  ]);
+  for (const operation of operations) {
+    const [method = "", path = ""] = operation.replace("{id}", "1").split(" ");
+    expect((await callService(service.url + path, method, { token: KEY })).status).toBe(404);
+    expect((await admin.call("PUT", path)).status).toBe(405);
+  }
+  expect(await (await fetch(`${service.url}/openapi.json`)).text()).not.toContain("/admin");
+  expect(
+    (await admin.call("POST", "/admin/users", { body: `{"email":"${"x".repeat(140_000)}"}` })).status,
+  ).toBe(413);
+});
