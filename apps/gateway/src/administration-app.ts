@@ -11,16 +11,12 @@ import { createApiKeys } from "./features/administration/api-keys.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
 import { createAdministrationService } from "./features/administration/service.ts";
 import { enabledOperations } from "./http/operation.ts";
-import { accessLog, createAccessLog } from "./middleware/access-log.ts";
+import { createAccessLog } from "./middleware/access-log.ts";
 import { apiKeyAuth, operatorOf } from "./middleware/api-key-auth.ts";
-import { bodyLimit } from "./middleware/body-limit.ts";
-import { clientAddress } from "./middleware/client-address.ts";
-import { errorHandler, fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
-import { expectation } from "./middleware/expectation.ts";
+import { fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
 import { registerOperations } from "./middleware/operations.ts";
-import { requestId } from "./middleware/request-id.ts";
+import { createPipeline } from "./middleware/pipeline.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
-import { transportHeaders } from "./middleware/transport-headers.ts";
 import type { Logger } from "./observability/logger.ts";
 import type { RequestObservation } from "./observability/metrics.ts";
 import { createAdministrationDocument } from "./openapi/administration-document.ts";
@@ -63,22 +59,23 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
     logsPaths: config.log.format === "pretty",
     observe,
   });
-  const defaultHeaders = secureHeaders({ secureTransport: config.environment === "production" });
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
 
+  const pipeline = createPipeline({
+    corsOrigins: null,
+    // No proxy is trusted: a client could choose the address by which its wrong keys are counted.
+    trustProxy: 0,
+    gate: apiKeyAuth(createApiKeys(config.administration?.keys ?? [], store)),
+    logger,
+    log,
+    defaultHeaders: secureHeaders({ secureTransport: config.environment === "production" }),
+    isStopping,
+    peerAddress,
+    skipLogging: never,
+    isObserved: observe !== undefined,
+  });
   const app = createRouter(config.idleTimeoutSeconds, fallbackErrorHandler(logger));
-  for (const middleware of [
-    errorHandler(),
-    transportHeaders({ isStopping }),
-    requestId(),
-    // No proxy is trusted: a client could choose the address that wrong keys are counted by.
-    clientAddress({ trustProxy: 0, logger, skipLogging: never, peerAddress }),
-    apiKeyAuth(createApiKeys(config.administration?.keys ?? [], store)),
-    expectation(),
-    bodyLimit(),
-    accessLog({ log, skipLogging: never, defaultHeaders }),
-  ])
-    app.use(middleware);
+  for (const step of pipeline) app.use(step);
   app.use(
     registerOperations(enabledOperations(operations, features), {
       authenticate: operatorOf,
