@@ -27,7 +27,8 @@ export async function printUsers(pages: AsyncIterable<readonly User[]>, { json =
   const formatRows = createTable();
   let isFirst = true;
   for await (const users of pages) {
-    const members = users.map(toUserWithRoles);
+    // A table has no room for the time of the latest login.
+    const members = users.map((user) => ({ ...toUserWithRoles(user), last_login_at: user.lastLoginAt }));
     const rows = () => members.map((user) => toRow(user, COLUMNS));
     if (json) await write(`${isFirst ? "[" : ","}\n${members.map(toJson).join(",\n")}`);
     else await write(formatRows(isFirst ? [COLUMNS, ...rows()] : rows()));

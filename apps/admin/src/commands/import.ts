@@ -1,14 +1,14 @@
 /** `users import`, `users export` and `users stats`: moves users between systems and counts users. */
 import { type FileHandle, open } from "node:fs/promises";
-import { listUsers } from "@latchkey/administration";
+import { countUsers, listUsers } from "@latchkey/administration";
 import { CliError, EXIT, printable, toJson, unavailable, usageError, write, writeError } from "@latchkey/cli";
-import { hasImportedHash, type Timestamp, type User } from "@latchkey/database";
+import type { Timestamp, User } from "@latchkey/database";
 import { hashFormat } from "@latchkey/hashing";
 import { Command } from "commander";
 import { IsDateTime } from "typebox/format";
 import { withDatabase } from "../database.ts";
 import type { Variables } from "../environment.ts";
-import { importUsers, increment } from "../import/import-users.ts";
+import { importUsers } from "../import/import-users.ts";
 import { readLines } from "../import/lines.ts";
 import { formatLine } from "../import/user-line.ts";
 import { JSON_OPTION, withExamples } from "./help.ts";
@@ -92,18 +92,13 @@ export const exportCommand = (variables: Variables): Command =>
 
 export const statsCommand = (variables: Variables): Command =>
   withExamples(new Command("stats"), ["bun run admin users stats --json"])
-    .description("count all users, inactive ones, and those with an imported hash by format")
+    .description(
+      "count all users, inactive ones, those who logged in within 30 days, and those with an imported hash by format",
+    )
     .option(...JSON_OPTION)
     .action(async ({ json = false }: Options) => {
-      await withDatabase(variables, async ({ users: list }) => {
-        const [totals, imported] = [{ users: 0, inactive: 0 }, {} as Record<string, number>];
-        for await (const page of listUsers(list)) {
-          for (const user of page) {
-            totals.users += 1;
-            if (!user.isActive) totals.inactive += 1;
-            if (hasImportedHash(user)) increment(imported, hashFormat(user.importedHash ?? ""));
-          }
-        }
+      await withDatabase(variables, async ({ users }) => {
+        const { imported, ...totals } = await countUsers(users, hashFormat);
         await write(json ? `${toJson({ ...totals, imported })}\n` : formatCounts({ ...totals, ...imported }));
       });
     });

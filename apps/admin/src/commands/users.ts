@@ -201,7 +201,7 @@ export function usersCommand(variables: Variables): Command {
     "bun run admin users show 42 --json",
   ])
     .description(
-      "show one user, with the passkeys, the identities of other services, the number of networks from which logins are never throttled, and the email_digest of the service's log",
+      "show one user, with the latest login, the passkeys, the identities of other services, the number of networks from which logins are never throttled, and the email_digest of the service's log",
     )
     .argument(...USER)
     .option(...JSON_OPTION)
@@ -216,7 +216,9 @@ export function usersCommand(variables: Variables): Command {
         const passkeys = await describePasskeys(database, user, format);
         const identities = await describeIdentities(database, user, format);
         const email_digest = (await digests.openEmailDigest())(user.email);
-        await printUser(user, format, { passkeys, identities, email_digest, familiar_networks });
+        const last_login_at = user.lastLoginAt;
+        const details = { last_login_at, passkeys, identities, email_digest, familiar_networks };
+        await printUser(user, format, details);
       });
     });
 

@@ -33,6 +33,8 @@ const LINE = Compile(
       is_active: Type.Optional(Type.Boolean()),
       email_verified: Type.Optional(Type.Boolean()),
       created_at: Type.Optional(Type.String({ format: "date-time" })),
+      /** An import does not store the time, because the user has not logged in here. */
+      last_login_at: Type.Optional(Type.String({ format: "date-time" })),
       roles: Type.Optional(Type.Array(Type.String())),
       /** The number of passkeys. Passkeys cannot be exported. */
       passkeys: Type.Optional(Type.Integer()),
@@ -133,5 +135,6 @@ export function formatLine(
   const login = { email, username, password_hash: hashing.validImportedHash(user) ?? own };
   const roles = user.roles.length > 0 && { roles: user.roles };
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
-  return JSON.stringify({ id, last_id, ...login, ...flags, created_at, ...roles, ...counts });
+  const times = { created_at, ...(user.lastLoginAt !== null && { last_login_at: user.lastLoginAt }) };
+  return JSON.stringify({ id, last_id, ...login, ...flags, ...times, ...roles, ...counts });
 }

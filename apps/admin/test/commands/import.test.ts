@@ -52,7 +52,7 @@ test("without --commit, nothing is written; an import can be repeated, and other
   expect(await shared.json<unknown>(["users", "list"])).toEqual([]);
   expect(await importLines(shared, toFile(lines), "--commit")).toMatchObject({ ...counts, formats });
   const stats = await shared.json<unknown>(["users", "stats"]);
-  expect(stats).toEqual({ users: 3, inactive: 1, imported: { bcrypt: 1, argon2: 1 } });
+  expect(stats).toEqual({ users: 3, inactive: 1, active_30_days: 0, imported: { bcrypt: 1, argon2: 1 } });
   const imported = await shared.json<{ email: string }[]>(["users", "list", "--imported"]);
   expect(imported.map(({ email }) => email)).toEqual(["ada@example.com", "eve@example.com"]);
   const eve = await shared.database.users.findByEmail("eve@example.com");

@@ -22,7 +22,7 @@ test("create prints the user as the API does, and the user can log in", async ()
   expect(await shared.canLogIn(PASSWORD)).toBe(true);
   const email_digest = (await shared.database.digests.openEmailDigest())(EMAIL);
   expect(email_digest).toMatch(/^[0-9a-f]{32}$/);
-  const shown = { ...ada, familiar_networks: 0, passkeys: [], identities: [], email_digest };
+  const shown = { ...ada, last_login_at: null, familiar_networks: 0, passkeys: [], identities: [], email_digest };
   expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(shown);
   expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(shown);
   expect(await shared.json<User[]>(["users", "list"])).toEqual([ada]);
@@ -295,7 +295,7 @@ test("set-roles replaces the roles, which list prints, and rejects more than 20 
   for (const roles of [["b:read", "a", "b:read"], []]) {
     const shown = await shared.json<object>(["users", "set-roles", "1", ...roles]);
     expect(shown).toMatchObject({ roles: [...new Set(roles)].sort() });
-    expect(await shared.json<object[]>(["users", "list"])).toEqual([shown]);
+    expect(await shared.json<object[]>(["users", "list"])).toEqual([{ ...shown, last_login_at: null }]);
   }
   const many = Array.from({ length: 21 }, (_, index) => `role${index}`);
   for (const roles of [["Admin"], ["a b"], [""], ["x".repeat(65)], many])
@@ -327,6 +327,27 @@ test("activate and deactivate change the state; list finds inactive users, and t
     (await shared.json<User[]>(["users", "list", ...options])).map(({ username }) => username);
   expect(await list("--search", "ADA")).toEqual(["ada", "ada_2"]);
   expect(await list("--inactive")).toEqual(["ada_2"]);
+});
+
+test("show, list, export and stats state when a user logged in, which does not change updated_at", async () => {
+  await using shared = await openSharedDatabase();
+  await shared.insert(["ada", "bob"]);
+  await shared.database.users.storeLogin(1);
+  const last_login_at = (await shared.database.users.findById(1))?.lastLoginAt;
+  const shown = await shared.json<User>(["users", "show", EMAIL]);
+  expect(shown).toMatchObject({ last_login_at, updated_at: shown.created_at });
+  const listed = await shared.json<object[]>(["users", "list"]);
+  expect(listed).toMatchObject([{ last_login_at }, { last_login_at: null }]);
+  const { stdout } = await shared.tool(["users", "export", "-"]);
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map((line) => line.last_login_at)).toEqual([last_login_at, undefined]);
+  const stats = { users: 2, inactive: 0, active_30_days: 1, imported: {} };
+  expect(await shared.json<unknown>(["users", "stats"])).toEqual(stats);
+  const check = await shared.tool(["users", "import", "-"], stdout);
+  expect([check.code, check.stdout]).toEqual([0, expect.stringMatching(/existing +2/)]);
 });
 
 test("show counts the networks of the last 30 days", async () => {

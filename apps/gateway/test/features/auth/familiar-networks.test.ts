@@ -180,7 +180,7 @@ test("a network, an IPv4 address or an IPv6 /64, is familiar for 30 days, and ea
   expect(Date.now() - new Date(renewed?.last_seen_at ?? 0).getTime()).toBeLessThan(60_000);
 });
 
-test("a login reads the user twice, also a wrong or unknown one, and an authenticated request once; a network is written at most once a day", async () => {
+test("a login reads the user twice, also a wrong or unknown one, and an authenticated request once; its network and its time are written at most once a day", async () => {
   const calls: string[] = [];
   await using service = await start({
     wrapDatabase: (database) =>
@@ -195,6 +195,8 @@ test("a login reads the user twice, also a wrong or unknown one, and an authenti
   await register(service);
   expect(calls.splice(0)).toEqual(["users.findByEmail", "users.create"]);
   await age(service, 0.9);
+  await logIn(service, HOME);
+  expect(calls.splice(0)).toEqual([...reads, "users.storeLogin"]);
   for (const body of [owner, wrong, { ...owner, email: UNKNOWN }]) {
     await logIn(service, HOME, body);
     expect(calls.splice(0)).toEqual(reads);
@@ -208,17 +210,23 @@ test("a login reads the user twice, also a wrong or unknown one, and an authenti
   expect(calls).toEqual(["users.findById"]);
 });
 
-test("if the network of a login cannot be stored, the login succeeds, and its log line contains the error", async () => {
-  const storeNetwork = () => Promise.reject(new DatabaseUnavailable("DEADLINE"));
-  await using service = await start({ wrapDatabase: () => ({ users: { storeNetwork } }) });
-  await register(service);
-  expect(await statusOf(service, ABROAD)).toBe(200);
-  await service.call("GET", "/healthz");
-  const err = { type: "NetworkNotStored", cause: { code: "DATABASE_UNAVAILABLE" } };
-  expect(service.log.filter(({ event }) => event === "login.succeeded")).toMatchObject([
-    { level: 40, request_id: expect.any(String), err },
-  ]);
-});
+test.each([
+  ["network", "storeNetwork", "NetworkNotStored"],
+  ["time", "storeLogin", "LoginTimeNotStored"],
+])(
+  "if the %s of a login cannot be stored, the login succeeds, and its log line contains the error",
+  async (_, method, type) => {
+    const fail = () => Promise.reject(new DatabaseUnavailable("DEADLINE"));
+    await using service = await start({ wrapDatabase: () => ({ users: { [method]: fail } }) });
+    await register(service);
+    expect(await statusOf(service, ABROAD)).toBe(200);
+    await service.call("GET", "/healthz");
+    const err = { type, cause: { code: "DATABASE_UNAVAILABLE" } };
+    expect(service.log.filter(({ event }) => event === "login.succeeded")).toMatchObject([
+      { level: 40, request_id: expect.any(String), err },
+    ]);
+  },
+);
 
 test("a password change deletes all networks, except its own if it contains the current password; a revocation deletes none", async () => {
   await using service = await start();
