@@ -23,7 +23,7 @@ const ELYSIA_USERS = /^apps\/gateway\/src\/(tokens\/access-tokens\.ts$|(elysia|m
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
 const REPOSITORIES =
-  /^packages\/database\/src\/(copy|digests|email-changes|exclusive-session|identities|imports|login-codes|login-methods|networks|operator-changes|outbox|passkeys|raise-ids|tables|todos|users|token-revocation|user-changes|user-search|repository-client)\.ts$/;
+  /^packages\/database\/src\/(copy|digests|email-changes|email-forms|exclusive-session|identities|imports|login-codes|login-methods|networks|operator-changes|outbox|passkeys|raise-ids|tables|todos|users|token-revocation|user-changes|user-search|repository-client)\.ts$/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** What does not depend on HTTP: the services, and the stores of the rate limits. */
 const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\.ts$|rate-limit\/)/;
