@@ -27,6 +27,7 @@ import {
 import { type Format, printUser, printUsers } from "../user-output.ts";
 import { hashPassword, openAdministration } from "../users.ts";
 import { deleteCommand } from "./delete.ts";
+import { explainCommand } from "./explain.ts";
 import { JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
 import { exportCommand, importCommand, statsCommand } from "./import.ts";
 
@@ -375,6 +376,7 @@ export function usersCommand(variables: Variables): Command {
     .addCommand(create)
     .addCommand(invite)
     .addCommand(show)
+    .addCommand(explainCommand(variables))
     .addCommand(list)
     .addCommand(active("activate", "restore a user's access"))
     .addCommand(active("deactivate", "block a user, effective with the next request"))

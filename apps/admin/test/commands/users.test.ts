@@ -22,7 +22,14 @@ test("create prints the user as the API does, and the user can log in", async ()
   expect(await shared.canLogIn(PASSWORD)).toBe(true);
   const email_digest = (await shared.database.digests.openEmailDigest())(EMAIL);
   expect(email_digest).toMatch(/^[0-9a-f]{32}$/);
-  const shown = { ...ada, last_login_at: null, familiar_networks: 0, passkeys: [], identities: [], email_digest };
+  const shown = {
+    ...ada,
+    last_login_at: null,
+    familiar_networks: 0,
+    passkeys: [],
+    identities: [],
+    email_digest,
+  };
   expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(shown);
   expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(shown);
   expect(await shared.json<User[]>(["users", "list"])).toEqual([ada]);
