@@ -110,8 +110,11 @@ test("each event is logged once, in the line of its request, and no line contain
   const lines = await linesOf(service);
   const logged = lines.filter(({ event }) => event !== undefined);
   expect(logged.map((line) => [line.event, line.user_id, line.email_digest])).toEqual(events);
-  // See verify-password.test.ts, familiar-networks.test.ts, passkeys/service.test.ts and administration-app.test.ts.
-  const others = AUDIT_EVENTS.filter((event) => /^(passkey|admin)\./.test(event));
+  // See verify-password.test.ts, familiar-networks.test.ts, verified-email.test.ts, email-login.test.ts, administration-app.test.ts,
+  // and service.test.ts of passkeys and identities.
+  const others = AUDIT_EVENTS.filter((event) =>
+    /^(passkey|identity|login_code|admin)\.|unverified|taken_over/.test(event),
+  );
   const seen = logged.map(({ event }) => event);
   expect(new Set([...seen, ...others, "password.rehashed", "login.inactive"])).toEqual(new Set(AUDIT_EVENTS));
   expect(new Set(lines.map(({ request_id }) => request_id)).size).toBe(lines.length);

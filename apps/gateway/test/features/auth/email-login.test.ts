@@ -43,6 +43,8 @@ eachDatabase((start) => {
     expect((await login(service, second.state, second.code)).status).toBe(401);
     expect((await service.call("GET", "/auth/me", { token: user.token })).status).toBe(200);
     expect(await kindsOf(service)).toEqual(["login-code", "login-code"]);
+    const events = service.log.map(({ event }) => event);
+    expect(events).toEqual(expect.arrayContaining(["login_code.requested", "login_code.rejected"]));
   });
 
   test("of ten parallel logins with one code, one succeeds", async () => {

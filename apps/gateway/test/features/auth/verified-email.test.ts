@@ -24,6 +24,7 @@ eachDatabase((start) => {
     const renew = async (token: string) => (await service.call("POST", "/auth/tokens", { token })).status;
     const access = await service.login({ email, password });
     expect(await renew(access)).toBe(200);
+    expect(service.log.map(({ event }) => event)).toContain("login.unverified");
     await service.sql("update users set email_verified = false");
     expect(await renew(access)).toBe(403);
   });

@@ -67,7 +67,10 @@ describe.skipIf(!process.env.CI)("a certified provider", () => {
   }, 120_000);
   afterAll(() => resources.disposeAsync());
 
-  const login = async (service: Service, { sub, ...claims }: { readonly sub: string } & Readonly<Record<string, unknown>>) => {
+  const login = async (
+    service: Service,
+    { sub, ...claims }: { readonly sub: string } & Readonly<Record<string, unknown>>,
+  ) => {
     const { url, body } = await beginOidc(service);
     await fetch(`${issuer}/${sub}`, { method: "PUT", body: JSON.stringify(claims) });
     const redirect = await logInAt(url, sub);

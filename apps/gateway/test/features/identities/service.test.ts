@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Identity, User } from "@latchkey/contracts";
 import { SignJWT } from "jose";
 import type { CallOptions } from "../../support/client.ts";
+import { forge, openToken } from "../../support/forge-token.ts";
 import {
   beginOidc,
   createVerifier,
@@ -199,6 +200,12 @@ eachDatabase((start) => {
     expect(await statusOf(service, path, { token: ada.token }, "DELETE")).toBe(204);
     expect(await identitiesOf(service, ada.token)).toEqual([]);
     expect(await kindsOf(service)).toEqual(["identity", "identity"]);
+    const events = service.log.filter(({ event }) => /^identity/.test(String(event)));
+    expect(events.map(({ event, user_id }) => [event, user_id])).toEqual([
+      ["identity.created", ada.id],
+      ["identity.created", ada.id],
+      ["identity.removed", ada.id],
+    ]);
   });
 
   test("a user without a password proves a recent login, and keeps the last way to log in", async () => {
@@ -215,7 +222,17 @@ eachDatabase((start) => {
     expect([remove.status, remove.body]).toMatchObject([409, { code: "LAST_LOGIN" }]);
     const options = { token, body: {} };
     expect(await statusOf(service, "/auth/passkeys/options", options, "POST")).toBe(200);
+    const { claims } = openToken(token);
+    const old = forge({
+      claims: { ...claims, auth_time: Number(claims.auth_time) - 301 },
+      key: production.AUTH_SECRET_KEY,
+    });
     const password = newCredentials().password;
+    for (const body of [{ password }, { password, current_password: "any" }, { current_password: "any" }]) {
+      const change = await service.call("PATCH", "/auth/me", { token: old, body });
+      expect([change.status, change.body]).toMatchObject([403, { code: "RECENT_LOGIN_REQUIRED" }]);
+    }
+    expect(await statusOf(service, "/auth/passkeys/options", { token: old, body: {} }, "POST")).toBe(403);
     expect(await statusOf(service, "/auth/me", { token, body: { password } }, "PATCH")).toBe(200);
     expect(await statusOf(service, "/auth/passkeys/options", options, "POST")).toBe(422);
     expect(await statusOf(service, `/auth/identities/${identity?.id}`, { token }, "DELETE")).toBe(204);
@@ -304,6 +321,8 @@ describe("a login is rejected", () => {
       await loginOidc(service, other, { claims: { email: "eve@example.org" } }, { name: "other" }),
     );
     expect((await readMe(service, mixed)).email).toBe("eve@example.org");
+    const reasons = service.log.filter(({ event }) => event === "identity.rejected");
+    expect(reasons).toContainEqual(expect.objectContaining({ reason: "verifier", provider: "example" }));
     const configurations = [
       { ...providers, OIDC_REDIRECT_URIS: "https://app.example.com/other" },
       { ...providers, OIDC_PROVIDERS: String(providers.OIDC_PROVIDERS).replace(CLIENT.client_id, "renamed") },
@@ -357,12 +376,14 @@ describe("a login is rejected", () => {
       () => new Response(null, { status: 500 }),
       () => new Response("not JSON"),
       () => Response.json({ issuer: "https://another.example.com" }),
-      () => new Response("x".repeat(10 * 1024 * 1024), { headers: { "content-type": "application/json" } }),
     ]) {
       provider.reply({ respond });
       const { status, body } = await begin();
       expect([status, body]).toMatchObject([503, { code: "PROVIDER_UNAVAILABLE" }]);
     }
+    // Otherwise valid, but of 10 MB.
+    provider.reply({ metadata: { padding: "x".repeat(10 * 1024 * 1024) } });
+    expect((await begin()).status).toBe(503);
     provider.reply({ respond: () => Bun.sleep(6_000).then(() => new Response(null)) });
     const startedAt = performance.now();
     expect((await begin()).status).toBe(503);
