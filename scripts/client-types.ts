@@ -7,10 +7,12 @@ export const CLIENT_TYPES = join(ROOT, "packages/client/src/schema.ts");
 
 const HEADER = `/** The types of the OpenAPI document. Generated: run \`bun run --cwd packages/client generate\`, do not edit. */\n`;
 
-/** Generates the types from the document of all features, without a server. */
-export async function generateClientTypes(): Promise<string> {
+export const ADMIN_CLIENT_TYPES = join(ROOT, "packages/client/src/admin-schema.ts");
+
+/** Generates the types from the document of all features, or from that of the administration, without a server. */
+export async function generateClientTypes(document: "--all" | "--administration"): Promise<string> {
   const { stdout, stderr, success } = Bun.spawnSync(
-    [process.execPath, "run", "--silent", "openapi", "--all"],
+    [process.execPath, "run", "--silent", "openapi", document],
     {
       cwd: ROOT,
     },
@@ -21,4 +23,7 @@ export async function generateClientTypes(): Promise<string> {
   return HEADER + astToString(types);
 }
 
-if (import.meta.main) await Bun.write(CLIENT_TYPES, await generateClientTypes());
+if (import.meta.main) {
+  await Bun.write(CLIENT_TYPES, await generateClientTypes("--all"));
+  await Bun.write(ADMIN_CLIENT_TYPES, await generateClientTypes("--administration"));
+}

@@ -1,14 +1,16 @@
 /**
  * Prints the OpenAPI document of the service without starting the service: `bun run openapi > openapi.json`. With `--all`, the
- * document also describes the features that are off by default.
+ * document also describes the features that are off by default. With `--administration`, prints the document of the administration.
  */
 import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import type { AccountRules } from "./config.ts";
+import { administrationOperations } from "./features/administration/operations.ts";
 import { emailLoginOperations } from "./features/auth/email-login-operations.ts";
 import { identityOperations } from "./features/identities/operations.ts";
 import { createOperations } from "./features/operations.ts";
 import { passkeyOperations } from "./features/passkeys/operations.ts";
+import { createAdministrationDocument } from "./openapi/administration-document.ts";
 import { createPublicDocument } from "./openapi/public-document.ts";
 import type { Feature } from "./optional-features.ts";
 
@@ -45,5 +47,15 @@ const operations = createOperations({
   publicKeySet: { keys: [] },
   todoService: uncalled(),
 });
+const administration = administrationOperations({
+  service: uncalled(),
+  passwordMinLength: PASSWORD_MIN_LENGTH,
+  isListedPassword: () => false,
+  sendsMail: true,
+});
 exitOnOutputError();
-await write(await createPublicDocument(operations, new Set(features)));
+await write(
+  process.argv.includes("--administration")
+    ? await createAdministrationDocument(administration, new Set<Feature>(["mail"]))
+    : await createPublicDocument(operations, new Set(features)),
+);

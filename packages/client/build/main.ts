@@ -1,5 +1,5 @@
 /**
- * Builds `dist/`: one ES module without imports, the same as a CommonJS module in `dist/cjs`, for Jest, older Node and TypeScript
+ * Builds `dist/`: for each entry point one ES module without imports, the same as a CommonJS module in `dist/cjs`, for Jest, older Node and TypeScript
  * programs that use `require`, and the declarations of each.
  */
 import { rm } from "node:fs/promises";
@@ -22,7 +22,7 @@ for (const name of new Bun.Glob("*.d.ts").scanSync(DIST))
   await Bun.write(join(CJS, name), Bun.file(join(DIST, name)));
 await Bun.write(join(CJS, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
 
-const entrypoints = [join(PACKAGE, "src/index.ts")];
+const entrypoints = ["index.ts", "admin.ts"].map((name) => join(PACKAGE, "src", name));
 await Bun.build({ entrypoints, outdir: DIST, target: "browser" });
 await Bun.build({ entrypoints, outdir: CJS, target: "browser", format: "cjs" });
 

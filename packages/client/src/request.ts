@@ -28,11 +28,11 @@ export interface RequestOptions extends Pick<RetryOptions, "timeoutMs"> {
 }
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
-type PathOf<M extends Method> = {
-  [Path in keyof paths]: paths[Path] extends Record<Lowercase<M>, object> ? Path : never;
-}[keyof paths];
-type OperationAt<M extends Method, Path> = Path extends keyof paths
-  ? paths[Path] extends Record<Lowercase<M>, infer Operation>
+type PathOf<Paths, M extends Method> = {
+  [Path in keyof Paths]: Paths[Path] extends Record<Lowercase<M>, object> ? Path : never;
+}[keyof Paths];
+type OperationAt<Paths, M extends Method, Path> = Path extends keyof Paths
+  ? Paths[Path] extends Record<Lowercase<M>, infer Operation>
     ? Operation
     : never
   : never;
@@ -56,12 +56,14 @@ export interface Init extends RequestOptions {
 }
 
 /** @throws {LatchkeyError} @throws {LatchkeyConnectionError} @throws the signal's reason */
-export type SendRequest = <M extends Method, Path extends PathOf<M>>(
+export type SendRequest<Paths = paths> = <M extends Method, Path extends PathOf<Paths, M>>(
   method: M,
   path: Path,
-  parts: Parts<OperationAt<M, Path>>,
+  parts: Parts<OperationAt<Paths, M, Path>>,
   init?: Init,
-) => Promise<[ResultOf<OperationAt<M, Path>>] extends [never] ? void : ResultOf<OperationAt<M, Path>>>;
+) => Promise<
+  [ResultOf<OperationAt<Paths, M, Path>>] extends [never] ? void : ResultOf<OperationAt<Paths, M, Path>>
+>;
 
 interface UntypedParts {
   readonly body?: unknown;
@@ -70,7 +72,7 @@ interface UntypedParts {
   readonly member?: PropertyKey;
 }
 
-export function createTransport(options: TransportOptions): SendRequest {
+export function createTransport<Paths = paths>(options: TransportOptions): SendRequest<Paths> {
   async function send(
     method: Method,
     template: string,
@@ -112,7 +114,7 @@ export function createTransport(options: TransportOptions): SendRequest {
     };
     return await withRetries(attempt, { method, path, signal }, options);
   }
-  return send as SendRequest;
+  return send as SendRequest<Paths>;
 }
 
 function toSearch(query: object): string {
