@@ -39,18 +39,21 @@ const startLimited = (env: Readonly<Record<string, string>> = {}): Promise<Runni
 
 test("the package consists of the built files and has no dependencies", async () => {
   const modules = [
+    "admin",
+    "admin-schema",
     "claims",
     "client",
     "deadline",
     "errors",
     "index",
     "methods",
+    "oidc",
     "pages",
     "passkeys",
     "request",
   ];
   modules.push("retry", "schema", "session", "storage", "types");
-  const built = [...modules.map((name) => `${name}.d.ts`), "index.js"];
+  const built = [...modules.map((name) => `${name}.d.ts`), "admin.js", "index.js"];
   const expected = ["README.md", "package.json", "dist/LICENSE", "dist/cjs/package.json"];
   expected.push(...built.map((name) => `dist/${name}`), ...built.map((name) => `dist/cjs/${name}`));
   expect(installed.files).toEqual(expected.sort());
