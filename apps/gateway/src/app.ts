@@ -3,11 +3,10 @@ import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { AccountRules, Config } from "./config.ts";
 import { createRouter } from "./elysia/workarounds.ts";
-import { createEmailLogin } from "./features/auth/email-login.ts";
-import { emailLoginOperations } from "./features/auth/email-login-operations.ts";
 import { createFamiliarNetworks } from "./features/auth/familiar-networks.ts";
 import { createLoginRule } from "./features/auth/login-rule.ts";
 import { createAuthService } from "./features/auth/service.ts";
+import { hashOf } from "./features/auth/verify-password.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { createOperations } from "./features/operations.ts";
 import { isLiveness, isProbe } from "./features/probes/operations.ts";
@@ -44,6 +43,8 @@ interface AppOptions {
   readonly passkeyFeature: typeof import("./features/passkeys/feature.ts") | null;
   /** null if `config.oidc` is null. */
   readonly identityFeature: typeof import("./features/identities/feature.ts") | null;
+  /** null if logins with codes are off. */
+  readonly emailLoginFeature: typeof import("./features/email-login/feature.ts") | null;
   /** Whether the password is on the list of passwords that users cannot choose. @default no password is listed */
   readonly isListedPassword?: (password: string) => boolean;
   /** Counts requests and attempts. @default a store in memory */
@@ -62,8 +63,8 @@ interface AppOptions {
 }
 
 export function createApp(options: AppOptions) {
-  const { config, keys, database, hasher, logger, passkeyFeature, identityFeature } = options;
-  const { observe, isStopping } = options;
+  const { config, keys, database, hasher, logger, passkeyFeature } = options;
+  const { identityFeature, emailLoginFeature, observe, isStopping } = options;
   const { isListedPassword = () => false, store = createMemoryStore() } = options;
   const limiters = config.rateLimits && createRateLimiters(config.rateLimits, store);
   const { signing, verification, digests, oneTimeTokens, passkeyStatements, publicKeySet } = keys;
@@ -151,22 +152,22 @@ export function createApp(options: AppOptions) {
       networkDigestOf: authService.networkDigestOf,
       completeLogin: authService.completeLogin,
     });
+  const emailLogin = emailLoginFeature?.createEmailLogin({
+    users,
+    outbox,
+    store,
+    loginCodes,
+    digests,
+    hashOf,
+    completeLogin: authService.completeLogin,
+  });
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
     optionalOperations: [
       ...((passkeyService && passkeyFeature?.passkeyOperations(passkeyService)) ?? []),
       ...((identityService && identityFeature?.identityOperations(identityService)) ?? []),
-      ...emailLoginOperations(
-        createEmailLogin({
-          users,
-          outbox,
-          store,
-          loginCodes,
-          digests,
-          completeLogin: authService.completeLogin,
-        }),
-      ),
+      ...((emailLogin && emailLoginFeature?.emailLoginOperations(emailLogin)) ?? []),
     ],
     rules,
     isListedPassword,

@@ -6,7 +6,7 @@ import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import type { AccountRules } from "./config.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
-import { emailLoginOperations } from "./features/auth/email-login-operations.ts";
+import { emailLoginOperations } from "./features/email-login/operations.ts";
 import { identityOperations } from "./features/identities/operations.ts";
 import { createOperations } from "./features/operations.ts";
 import { passkeyOperations } from "./features/passkeys/operations.ts";

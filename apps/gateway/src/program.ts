@@ -90,6 +90,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     digestEmail,
     passkeyFeature: config.passkeys && (await import("./features/passkeys/feature.ts")),
     identityFeature: config.oidc && (await import("./features/identities/feature.ts")),
+    emailLoginFeature: config.auth.hasEmailLogin ? await import("./features/email-login/feature.ts") : null,
     isListedPassword: configContext.blocklist.isListed,
     layers,
     ...(metrics && { observe: metrics.observeRequest }),

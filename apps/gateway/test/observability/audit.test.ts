@@ -110,8 +110,8 @@ test("each event is logged once, in the line of its request, and no line contain
   const lines = await linesOf(service);
   const logged = lines.filter(({ event }) => event !== undefined);
   expect(logged.map((line) => [line.event, line.user_id, line.email_digest])).toEqual(events);
-  // See verify-password.test.ts, familiar-networks.test.ts, verified-email.test.ts, email-login.test.ts, administration-app.test.ts,
-  // and service.test.ts of passkeys and identities.
+  // See verify-password.test.ts, familiar-networks.test.ts, verified-email.test.ts, administration-app.test.ts,
+  // and service.test.ts of passkeys, identities and email-login.
   const others = AUDIT_EVENTS.filter((event) =>
     /^(passkey|identity|login_code|admin)\.|unverified|taken_over/.test(event),
   );

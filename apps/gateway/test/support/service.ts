@@ -84,6 +84,7 @@ type Provided =
   | "logger"
   | "passkeyFeature"
   | "identityFeature"
+  | "emailLoginFeature"
   | "digestEmail";
 
 export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
@@ -197,6 +198,9 @@ export async function startService({
     digestEmail: await database.digests.openEmailDigest(),
     passkeyFeature: config.passkeys && (await import("../../src/features/passkeys/feature.ts")),
     identityFeature: config.oidc && (await import("../../src/features/identities/feature.ts")),
+    emailLoginFeature: config.auth.hasEmailLogin
+      ? await import("../../src/features/email-login/feature.ts")
+      : null,
     isStopping: () => false,
     ...appOptions,
   });

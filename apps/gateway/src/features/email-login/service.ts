@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import { type EmailLoginRequest, FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
-import type { Database, User } from "@latchkey/database";
+import type { Database, HashCondition, User } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { CompleteLogin } from "../../login-completion.ts";
@@ -14,12 +14,13 @@ import { CODE_ATTEMPTS } from "../../rate-limit/limits.ts";
 import type { Store } from "../../rate-limit/store.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
-import { hashOf } from "./verify-password.ts";
 
 export interface EmailLoginOptions
   extends Pick<Database, "users" | "outbox">,
     Pick<TokenKeys, "loginCodes" | "digests"> {
   readonly store: Store;
+  /** Returns the condition that the password has not changed since the user was read. */
+  readonly hashOf: (user: User) => HashCondition;
   /** Returns an access token. */
   readonly completeLogin: CompleteLogin;
 }
@@ -30,7 +31,7 @@ const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
 const REJECTION = "too many codes for this e-mail";
 
 export function createEmailLogin(options: EmailLoginOptions) {
-  const { users, outbox, loginCodes, digests, store, completeLogin } = options;
+  const { users, outbox, loginCodes, digests, store, hashOf, completeLogin } = options;
   const perState = store.fixedWindow(CODE_ATTEMPTS.perState);
   const perHour = store.fixedWindow(CODE_ATTEMPTS.perHour);
   const perDay = store.fixedWindow(CODE_ATTEMPTS.perDay);

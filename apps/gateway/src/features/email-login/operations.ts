@@ -1,8 +1,8 @@
-/** The operations of logins with a code from a mail. The rules are in `email-login.ts`. */
+/** The operations of logins with a code from a mail. The rules are in `service.ts`. */
 import * as contracts from "@latchkey/contracts";
 import { INVALID_EMAIL, wrongType } from "../../http/issues.ts";
 import { operation } from "../../http/operation.ts";
-import type { EmailLogin } from "./email-login.ts";
+import type { EmailLogin } from "./service.ts";
 
 export const emailLoginOperations = (emailLogin: EmailLogin) => [
   operation({
