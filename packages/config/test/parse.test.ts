@@ -60,6 +60,24 @@ test("METRICS_PORT must differ from PORT", () => {
   expect(errorsOf({ METRICS_PORT: "3000", PORT: "x" })).toEqual([expect.stringMatching(/^PORT: /)]);
 });
 
+test("ADMIN_PORT must differ from PORT and METRICS_PORT, and requires keys, which no message contains", () => {
+  const key = "k".repeat(32);
+  const keys = { ADMIN_API_KEYS: `shop:${key}, shop:${key}1,crm_2:${key}_-` };
+  for (const port of ["3000", "9464"])
+    expect(errorsOf({ ...keys, METRICS_PORT: "9464", ADMIN_PORT: port })).toEqual([
+      `ADMIN_PORT: is the same as ${port === "3000" ? "PORT" : "METRICS_PORT"}; accepted: another port`,
+    ]);
+  expect(errorsOf({ ...keys, ADMIN_PORT: "0", METRICS_PORT: "0", PORT: "0" })).toEqual([]);
+  expect(errorsOf({ ADMIN_PORT: "3001" })).toEqual([expect.stringMatching(/^ADMIN_API_KEYS: is required/)]);
+  const names = ["shop", "shop", "crm_2"];
+  expect(parse(keys).values.ADMIN_API_KEYS?.map(({ name }) => name)).toEqual(names);
+  for (const text of [key, `shop:${key.slice(1)}`, `shop:${key}!`, `:${key}`, `a b:${key}`, `shop:${key},`]) {
+    const [line = "", ...others] = errorsOf({ ADMIN_API_KEYS: text });
+    expect([line.startsWith("ADMIN_API_KEYS: has an unsupported value"), others]).toEqual([true, []]);
+    expect(line).not.toContain("kkk");
+  }
+});
+
 test("a program can read some variables and ignores errors of the others", () => {
   const variables = { PORT: "x", HASH_WORKERS: "2", NODE_ENV: "production" };
   expect(parseVariables(["HASH_WORKERS", "HASH_KERNEL"], variables, { readFile: String, checks })).toEqual({
