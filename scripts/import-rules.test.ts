@@ -23,7 +23,7 @@ const ELYSIA_USERS = /^apps\/gateway\/src\/(tokens\/access-tokens\.ts$|(elysia|m
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** Both databases use the same repositories. */
 const REPOSITORIES =
-  /^packages\/database\/src\/(copy|digests|email-changes|email-forms|exclusive-session|identities|imports|login-codes|login-methods|networks|operator-changes|outbox|passkeys|raise-ids|tables|todos|users|token-revocation|user-changes|user-search|repository-client)\.ts$/;
+  /^packages\/database\/src\/(copy|digests|email-changes|email-forms|exclusive-session|identities|imports|login-codes|login-methods|networks|operator-changes|outbox|passkeys|raise-ids|tables|todos|users|guard|user-changes|user-search|repository-client)\.ts$/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** What does not depend on HTTP: the services, and the stores of the rate limits. */
 const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\.ts$|rate-limit\/)/;
@@ -34,7 +34,7 @@ const FOLDER_ORDER = {
   "apps/loadtest/src": "cli report capacity measure load",
   // Only `repository-client.ts` and `tables.ts` refer to the types of PostgreSQL.
   "packages/database/src":
-    "index.ts open.ts libsql postgres copy.ts raise-ids.ts exclusive-session.ts repositories.ts users.ts operator-changes.ts email-changes.ts user-search.ts imports.ts networks.ts passkeys.ts todos.ts outbox.ts digests.ts token-revocation.ts row-decoder.ts errors.ts",
+    "index.ts open.ts libsql postgres copy.ts raise-ids.ts exclusive-session.ts repositories.ts users.ts operator-changes.ts email-changes.ts user-search.ts imports.ts networks.ts passkeys.ts todos.ts outbox.ts digests.ts guard.ts row-decoder.ts errors.ts",
 };
 /** Folders that do not import each other; each pattern captures their names. */
 const SIBLINGS: readonly (readonly [folder: RegExp, ...ImportRule["example"]])[] = [

@@ -6,7 +6,7 @@ import { createRouter } from "./elysia/workarounds.ts";
 import { createFamiliarNetworks } from "./features/auth/familiar-networks.ts";
 import { createLoginRule } from "./features/auth/login-rule.ts";
 import { createAuthService } from "./features/auth/service.ts";
-import { hashOf } from "./features/auth/verify-password.ts";
+import { passwordGuard } from "./features/auth/verify-password.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { createOperations } from "./features/operations.ts";
 import { isLiveness, isProbe } from "./features/probes/operations.ts";
@@ -158,7 +158,7 @@ export function createApp(options: AppOptions) {
     store,
     loginCodes,
     digests,
-    hashOf,
+    passwordGuard,
     completeLogin: authService.completeLogin,
   });
   const operations = createOperations({

@@ -4,11 +4,11 @@
  */
 import { isNotification, MAIL_KINDS, toAsciiEmail } from "@latchkey/contracts";
 import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import { type Guard, meetsGuard } from "./guard.ts";
 import { DAY_SECONDS, sentByDueAt, UNLIMITED } from "./outbox.ts";
 import type { Orm, RepositoryClient, Tables } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
 import type { User } from "./tables.ts";
-import { isValidToken, type ValidToken } from "./token-revocation.ts";
 import { explainConflict, type Password, type UserChanges } from "./user-changes.ts";
 
 export interface EmailChangeOptions {
@@ -48,9 +48,9 @@ export function createEmailChanges(
   };
 
   /** The change that `user` has requested, and the values to which its links are bound, have not changed. */
-  const isPending = (user: User, condition: ValidToken) =>
+  const isPending = (user: User, condition: Guard) =>
     and(
-      isValidToken(users, condition),
+      meetsGuard(users, condition),
       eq(users.email, user.email),
       eq(users.emailVerified, user.emailVerified),
       sql`${users.pendingEmail} = ${user.pendingEmail}`,
@@ -109,11 +109,11 @@ export function createEmailChanges(
     requestEmailChange: (
       { id }: Pick<User, "id">,
       email: string,
-      condition: ValidToken,
+      condition: Guard,
       { stateOf, capacity }: EmailChangeOptions,
     ) =>
       transact(async (transaction): Promise<EmailChangeOutcome | null> => {
-        const user = await lock(transaction, id, isValidToken(users, condition));
+        const user = await lock(transaction, id, meetsGuard(users, condition));
         if (!user) return null;
         const setPending = (pendingEmail: string | null) =>
           transaction
@@ -145,7 +145,7 @@ export function createEmailChanges(
      * Writes the mail to the new e-mail. Returns false if the condition is not met, the change was requested again, or it was
      * approved before.
      */
-    approveEmailChange: (user: User, state: string, condition: ValidToken) =>
+    approveEmailChange: (user: User, state: string, condition: Guard) =>
       transact(async (transaction) => {
         if (!(await lock(transaction, user.id, isPending(user, condition)))) return false;
         const mail = { kind: "email-change", userId: user.id, state } as const;
@@ -161,7 +161,7 @@ export function createEmailChanges(
      * verifications, and notifies the old e-mail. Returns null if the condition is not met or the change was requested again.
      * @throws UserAlreadyExists
      */
-    changeEmail: (user: User, condition: ValidToken) =>
+    changeEmail: (user: User, condition: Guard) =>
       transact(async (transaction) => {
         if (user.pendingEmail === null) return null;
         await expectFreeEmail(transaction, user.pendingEmail, user.id);

@@ -4,11 +4,11 @@
  */
 import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { IdentityAlreadyUsed } from "./errors.ts";
+import { type Guard, meetsGuard } from "./guard.ts";
 import { createLoginMethods, type LoginRule } from "./login-methods.ts";
 import { sentByDueAt } from "./outbox.ts";
 import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import type { Identity, User } from "./tables.ts";
-import { isValidToken, type ValidToken } from "./token-revocation.ts";
 import { createUserChanges, type Password } from "./user-changes.ts";
 
 export type NewIdentity = Pick<Identity, "issuer" | "subject" | "provider">;
@@ -19,7 +19,7 @@ interface IdentityChange {
 }
 
 /** The state of a user that is checked when the user gets an identity. */
-interface IdentityCondition extends ValidToken {
+interface IdentityCondition extends Guard {
   /** The verified e-mail that the user must have. @default any e-mail */
   readonly verifiedEmail?: string;
 }
@@ -93,7 +93,7 @@ export function createIdentityRepository(client: RepositoryClient, tables: Table
           verifiedEmail === undefined
             ? undefined
             : and(eq(users.email, verifiedEmail), eq(users.emailVerified, true));
-        if (!(await lock(transaction, userId, and(isValidToken(users, token), hasEmail)))) return null;
+        if (!(await lock(transaction, userId, and(meetsGuard(users, token), hasEmail)))) return null;
         const { issuer, subject } = identity;
         const isSame = and(eq(identities.issuer, issuer), eq(identities.subject, subject));
         const own = and(eq(identities.userId, userId), isSame);
@@ -127,11 +127,11 @@ export function createIdentityRepository(client: RepositoryClient, tables: Table
     delete: (
       id: number,
       userId: number,
-      condition: ValidToken,
+      condition: Guard,
       { notifies, canLogIn }: IdentityChange & { readonly canLogIn: LoginRule },
     ) =>
       transact(async (transaction) => {
-        const user = await lock(transaction, userId, isValidToken(users, condition));
+        const user = await lock(transaction, userId, meetsGuard(users, condition));
         if (!user) return false;
         const own = and(eq(identities.id, id), eq(identities.userId, userId));
         const query = transaction.delete(identities).where(own).returning({ id: identities.id });

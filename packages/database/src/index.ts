@@ -17,6 +17,7 @@ export {
   UnsupportedDatabaseServer,
   UserAlreadyExists,
 } from "./errors.ts";
+export { type Guard, hasGuardedPassword, isRevoked, type PasswordGuard } from "./guard.ts";
 export type { NewIdentity } from "./identities.ts";
 export { hasImportedHash, type ImportedUser, isImported, NO_PASSWORD } from "./imports.ts";
 export type { LoginMethods, LoginRule } from "./login-methods.ts";
@@ -37,7 +38,6 @@ export type { PageRequest } from "./repository-client.ts";
 export type { Identity, Passkey, Todo, User } from "./tables.ts";
 export { withTimeout } from "./timeout.ts";
 export type { Timestamp } from "./timestamp.ts";
-export { type HashCondition, hasHash, isRevoked, type ValidToken } from "./token-revocation.ts";
 export type { Password } from "./user-changes.ts";
 export { isLoginStale, type LoginMeans, type UserSearch, type UserTotals } from "./user-search.ts";
 export type { ListRequest, NewUser, UserChange } from "./users.ts";

@@ -1,13 +1,13 @@
 /** Logins with a code from a mail. Invariant: a login increments `loginCodeRevision`, so a code works once and ends all others. */
 import { and, eq, sql } from "drizzle-orm";
+import { meetsPasswordGuard, type PasswordGuard } from "./guard.ts";
 import { sentByDueAt } from "./outbox.ts";
 import type { RepositoryClient, Tables } from "./repository-client.ts";
 import type { User } from "./tables.ts";
-import { type HashCondition, hasHashOf } from "./token-revocation.ts";
 import type { Password, UserChanges } from "./user-changes.ts";
 
 interface CodeUse {
-  readonly hash: HashCondition;
+  readonly hash: PasswordGuard;
   /** Replaces the password of an active user whose e-mail was not verified. */
   readonly password: Password;
 }
@@ -27,7 +27,7 @@ export function createLoginCodes(
       const isUnchanged = and(
         eq(users.tokenVersion, user.tokenVersion),
         eq(users.loginCodeRevision, user.loginCodeRevision),
-        hasHashOf(users, hash),
+        meetsPasswordGuard(users, hash),
       );
       if (user.isActive && !user.emailVerified)
         return transact(async (transaction) => {

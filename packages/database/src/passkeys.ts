@@ -3,11 +3,11 @@
  * the user and increments `passkeyRevision`. A statement is used for only one login, across all replicas.
  */
 import { and, asc, eq, exists, getTableColumns, inArray, lt, or, type SQL, sql } from "drizzle-orm";
+import { type Guard, meetsGuard } from "./guard.ts";
 import { createLoginMethods, type LoginRule } from "./login-methods.ts";
 import { sentByDueAt } from "./outbox.ts";
 import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
 import type { Passkey } from "./tables.ts";
-import { isValidToken, type ValidToken } from "./token-revocation.ts";
 
 /** The maximum number of passkeys of one user. */
 const MAX_PASSKEYS = 10;
@@ -15,7 +15,7 @@ const MAX_PASSKEYS = 10;
 export const MAX_USED_STATEMENTS = 8;
 
 /** The condition that a user must meet to get a new passkey. */
-export interface PasskeyCondition extends ValidToken {
+export interface PasskeyCondition extends Guard {
   readonly tokenVersion: number;
   /** The user's `passkeyRevision`. */
   readonly revision: number;
@@ -137,7 +137,7 @@ export function createPasskeyRepository(
         // The revision lets only one of several concurrent additions succeed. If all additions succeeded, the
         // user could exceed `MAX_PASSKEYS`, because each addition counts only the earlier passkeys.
         const condition = and(
-          isValidToken(users, token),
+          meetsGuard(users, token),
           eq(users.tokenVersion, tokenVersion),
           eq(users.passkeyRevision, revision),
           lt(own, MAX_PASSKEYS),
@@ -170,13 +170,13 @@ export function createPasskeyRepository(
     delete: (
       id: string,
       userId: number,
-      condition: ValidToken,
+      condition: Guard,
       { notifies, canLogIn }: PasskeyChange & { readonly canLogIn: LoginRule },
     ) =>
       transact(async (transaction) => {
         const own = and(eq(passkeys.id, id), eq(passkeys.userId, userId));
         const isOwn = exists(transaction.select({ id: passkeys.id }).from(passkeys).where(own));
-        const isValid = and(isValidToken(users, condition), isOwn);
+        const isValid = and(meetsGuard(users, condition), isOwn);
         const user = await incrementRevision(transaction, userId, isValid);
         if (!user) return false;
         const query = transaction.delete(passkeys).where(own).returning({ id: passkeys.id });

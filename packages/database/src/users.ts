@@ -18,6 +18,7 @@ import {
 } from "drizzle-orm";
 import { createEmailChanges } from "./email-changes.ts";
 import { matchEmailForms } from "./email-forms.ts";
+import { type Guard, meetsGuard } from "./guard.ts";
 import { insertIdentity, type NewIdentity } from "./identities.ts";
 import { createImports, NO_PASSWORD } from "./imports.ts";
 import { createLoginCodes } from "./login-codes.ts";
@@ -33,7 +34,6 @@ import {
 } from "./repository-client.ts";
 import { singleRow } from "./row-decoder.ts";
 import type { User } from "./tables.ts";
-import { isValidToken, type ValidToken } from "./token-revocation.ts";
 import { createUserChanges, explainConflict } from "./user-changes.ts";
 import { createUserSearch } from "./user-search.ts";
 
@@ -110,8 +110,8 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
   const byIdWithNetwork = prepare(withNetwork().where(eq(users.id, given.id)));
   const findById = async (id: number) => (await byId({ id }))[0] ?? null;
 
-  const selected = (id: number, condition?: ValidToken) =>
-    and(eq(users.id, id), condition && isValidToken(users, condition));
+  const selected = (id: number, condition?: Guard) =>
+    and(eq(users.id, id), condition && meetsGuard(users, condition));
 
   const { lock, replaceEmail, ...emailChanges } = createEmailChanges(client, tables, {
     ...changes,
@@ -175,7 +175,7 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
      * condition is not checked if `change` is empty.
      * @throws UserAlreadyExists
      */
-    update: async (id: number, change: UserChange, condition?: ValidToken): Promise<User | null> => {
+    update: async (id: number, change: UserChange, condition?: Guard): Promise<User | null> => {
       const { username, emailVerified, hashedPassword } = change;
       if (hashedPassword === undefined) {
         if (username === undefined && emailVerified === undefined) return findById(id);
@@ -219,14 +219,14 @@ export function createUserRepository(client: RepositoryClient, tables: Tables) {
      * Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is
      * not met.
      */
-    revokeTokens: (id: number, condition?: ValidToken) =>
+    revokeTokens: (id: number, condition?: Guard) =>
       transact((transaction) => update(transaction, revocation(), selected(id, condition))),
     /**
      * Returns false if the user does not exist or the condition is not met.
      * @param condition the owner's token. If it is set, imports skip the e-mail for 90 days
      * @param options.notifies whether a notification is written to the outbox. @default false
      */
-    delete: (id: number, condition?: ValidToken, { notifies = false } = {}) =>
+    delete: (id: number, condition?: Guard, { notifies = false } = {}) =>
       transact(async (transaction) => {
         const [user] = await transaction.delete(users).where(selected(id, condition)).returning();
         if (user && condition) await rememberDeletion(transaction, user.email);

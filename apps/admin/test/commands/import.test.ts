@@ -188,7 +188,7 @@ test("a repeated import skips users who deleted their account meanwhile, and cou
   await importLines(shared, file, "--commit");
   const { users } = shared.database;
   const ada = await users.findByEmail("ada@example.com");
-  await users.delete(ada?.id ?? 0, { version: ada?.tokenVersion ?? 0, tokenId: null });
+  await users.delete(ada?.id ?? 0, { version: ada?.tokenVersion ?? 0, exceptToken: null });
   await shared.tool(["users", "delete", "bob@example.com", "--yes"]);
   for (const options of [[], ["--commit"]])
     expect(await importLines(shared, file, ...options)).toMatchObject({ new: 1, existing: 1, deleted: 1 });
@@ -208,7 +208,7 @@ test.each(["libsql", "postgres"])(
     for (const name of ["ada", "bob", "eve"])
       await users.create({ email: `${name}@example.com`, username: name, hashedPassword: ownHash("1") });
     expect(await tool("users", "export", path)).toMatchObject({ code: 0 });
-    const token = { version: 0, tokenId: null };
+    const token = { version: 0, exceptToken: null };
     const [ada, bob] = [await users.findById(1), await users.findById(2)];
     const credentials = { hashedPassword: ownHash("1"), importedHash: null, notifies: false };
     await users.setEmail({ id: ada?.id ?? 0 }, "new@example.com", credentials);

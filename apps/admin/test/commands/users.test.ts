@@ -41,7 +41,7 @@ test("show lists passkeys, export writes their number, and remove-passkeys and s
   const { id: userId } = await create(shared);
   const enrol = async (revision: number, version = 0) => {
     const passkey = { id: "one", userId, publicKey: "key", counter: 0, name: "Phone" };
-    const condition = { version, tokenVersion: version, tokenId: null, revision };
+    const condition = { version, tokenVersion: version, exceptToken: null, revision };
     expect(await passkeys.create(passkey, condition, { notifies: false })).not.toBeNull();
   };
   await enrol(0);
@@ -107,7 +107,7 @@ test("invite creates a user without a password, whom only a mail leads in, and l
   expect(mails).toEqual(Array(3).fill({ kind: "invitation", email_digest: "" }));
   const identity = { issuer: "https://accounts.example.com", subject: "1", provider: "google" };
   const silent = { notifies: false, isUsed: false };
-  await identities.add(ada.id, identity, { version: 0, tokenId: null }, silent);
+  await identities.add(ada.id, identity, { version: 0, exceptToken: null }, silent);
   expect(await shared.json<object>(["users", "show", EMAIL])).toMatchObject({
     identities: [{ provider: "google", issuer: identity.issuer, subject: "1", last_used_at: null }],
   });
@@ -125,7 +125,7 @@ test("set-email ends all credentials, mails a reset to the new address, and lead
   await users.update(id, { emailVerified: true });
   await users.create({ email: "bob@example.com", username: "bob", hashedPassword: "b$b" });
   const passkey = { id: "one", userId: id, publicKey: "key", counter: 0, name: "Phone" };
-  const condition = { version: 0, tokenVersion: 0, tokenId: null, revision: 0 };
+  const condition = { version: 0, tokenVersion: 0, exceptToken: null, revision: 0 };
   await passkeys.create(passkey, condition, { notifies: false });
   const rejected: [string, number][] = [
     ["Ada@Example.com", 1],

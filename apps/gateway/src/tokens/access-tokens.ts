@@ -4,7 +4,7 @@
  */
 import { createHmac, type KeyObject } from "node:crypto";
 import { jwt } from "@elysiajs/jwt";
-import type { User } from "@latchkey/database";
+import type { Guard, User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { compactVerify } from "jose";
 import type { Config } from "../config.ts";
@@ -15,13 +15,14 @@ const MAX_VERIFIED_TOKENS = 10_000;
 const SECONDS_PER_HOUR = 3_600;
 const SECONDS_PER_DAY = 86_400;
 
-/** The claims that the service reads from a token. `version` and `tokenId` show whether the token has been revoked. */
+/** The claims that the service reads from a token. */
 export interface TokenClaims {
   readonly userId: number;
-  /** Claim `ver`: the user's `token_version` when the token was issued. 0 if the claim is absent. */
-  readonly version: number;
-  /** Claim `jti`. null if the claim is absent or does not match `TOKEN_ID`. */
-  readonly tokenId: string | null;
+  /**
+   * Shows whether the token has been revoked. `version` is the claim `ver`, the user's `token_version` when the token was issued, or 0.
+   * `exceptToken` is the claim `jti`, or null if the claim is absent or does not match `TOKEN_ID`.
+   */
+  readonly guard: Guard;
   readonly login: LoginClaims;
 }
 
@@ -203,7 +204,7 @@ function readClaims(
   const tokenId = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null;
   const methods = METHODS.find((one) => Bun.deepEquals(one, amr));
   const login = { ...(isSafeInteger(auth_time) && { auth_time }), ...(methods && { amr: methods }) };
-  return { userId, version: ver, tokenId, login };
+  return { userId, guard: { version: ver, exceptToken: tokenId }, login };
 }
 
 const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);

@@ -73,7 +73,7 @@ describe.concurrent("the sender", () => {
     const { tokenVersion: version } = await service.readUser(id);
     const identity = { issuer: "https://accounts.example.com", subject: "1", provider: "example" };
     const change = { notifies: true, isUsed: true };
-    await service.database.identities.add(id, identity, { version, tokenId: null }, change);
+    await service.database.identities.add(id, identity, { version, exceptToken: null }, change);
     const mails = await server.waitFor(2);
     const mail = mails.find(({ message }) => /Subject: The logins/.test(message));
     expect(mail?.recipients).toEqual([email]);

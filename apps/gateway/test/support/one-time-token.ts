@@ -20,7 +20,7 @@ export async function beginEmailChange(
   email: string,
 ): Promise<User> {
   const user = await readUser(id);
-  const condition = { version: user.tokenVersion, tokenId: null };
+  const condition = { version: user.tokenVersion, exceptToken: null };
   const options = { stateOf: () => "", capacity: Number.POSITIVE_INFINITY };
   await database.users.requestEmailChange(user, email, condition, options);
   return readUser(id);

@@ -183,15 +183,16 @@ const change = (token: string, at: number): string =>
 test("verify returns the user id, the version and the token id, and null for a token id that cannot be stored", async () => {
   const { sign, verify } = await openTokens();
   const token = await sign({ id: 7, tokenVersion: 3, roles: [], emailVerified: false });
-  const tokenId = String(openToken(token).claims.jti);
-  expect(await verify(token)).toEqual({ userId: 7, version: 3, tokenId, login: {} });
+  const exceptToken = String(openToken(token).claims.jti);
+  expect(await verify(token)).toEqual({ userId: 7, guard: { version: 3, exceptToken }, login: {} });
   expect(await sign({ id: 7, tokenVersion: 3, roles: [], emailVerified: false })).not.toBe(token);
 
-  const tokenIdOf = async (jti?: unknown) => (await verify(forge({ claims: { sub, exp, jti } })))?.tokenId;
+  const tokenIdOf = async (jti?: unknown) =>
+    (await verify(forge({ claims: { sub, exp, jti } })))?.guard.exceptToken;
   expect(await tokenIdOf("x".repeat(128))).toBe("x".repeat(128));
   for (const jti of [undefined, null, 5, "", "x".repeat(129), "\0", "\ud800", "a b", ["a"]])
     expect([jti, await tokenIdOf(jti)]).toEqual([jti, null]);
-  expect((await verify(forge({ claims: { sub, exp } })))?.version).toBe(0);
+  expect((await verify(forge({ claims: { sub, exp } })))?.guard.version).toBe(0);
 });
 
 test("a token that was verified before expires, and a changed one is rejected", async () => {

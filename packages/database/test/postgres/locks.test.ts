@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, test } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import type { UserRepository, ValidToken } from "../../src/index.ts";
+import type { Guard, UserRepository } from "../../src/index.ts";
 import { hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { ada, type TestDatabase } from "../support/test-database.ts";
 
@@ -59,7 +59,7 @@ test("a network is not stored while a new hash is not yet committed", async () =
   expect(await networks(testDatabase)).toEqual([]);
 });
 
-test.each<[name: string, (users: UserRepository, id: number, token: ValidToken) => Promise<unknown>]>([
+test.each<[name: string, (users: UserRepository, id: number, token: Guard) => Promise<unknown>]>([
   ["a new username", (users, id, token) => users.update(id, { username: "countess" }, token)],
   ["a new hash", (users, id, token) => users.update(id, NEW_HASH, token)],
   ["a revocation", (users, id, token) => users.revokeTokens(id, token)],
@@ -69,10 +69,10 @@ test.each<[name: string, (users: UserRepository, id: number, token: ValidToken) 
   const { users } = testDatabase.database;
   const { id } = testDatabase;
   await using holder = await hold(testDatabase, `update users set token_version = 1 where id = ${id}`);
-  const changed = change(users, id, { version: 0, tokenId: null });
+  const changed = change(users, id, { version: 0, exceptToken: null });
   await untilWaiting(testDatabase, 1, changed);
   await holder.commit();
   expect(await changed).toBeFalsy();
   expect(await users.findById(id)).toMatchObject({ ...ada, tokenVersion: 1 });
-  expect(await change(users, id, { version: 1, tokenId: null })).toBeTruthy();
+  expect(await change(users, id, { version: 1, exceptToken: null })).toBeTruthy();
 });

@@ -16,16 +16,16 @@ const kindsOf = async ({ query }: TestDatabase) =>
     )
   ).map(({ kind, next_attempt_at }) => (next_attempt_at === null ? kind : `${kind} of earlier releases`));
 
-const tokenOf = ({ tokenVersion }: User) => ({ version: tokenVersion, tokenId: null });
+const tokenOf = ({ tokenVersion }: User) => ({ version: tokenVersion, exceptToken: null });
 
 export function identityConformance(test: Test): void {
   test("an identity belongs to one user, and is added only for the user's state", async (testDatabase) => {
     const { users, identities } = testDatabase;
     const [first, second] = [await users.create(ada), await users.create(bob)];
-    const token = { version: 0, tokenId: null, hashedPassword: ada.hashedPassword };
+    const token = { version: 0, exceptToken: null, password: { hash: ada.hashedPassword } };
     for (const condition of [
       { version: 1 },
-      { hashedPassword: "other$digest" },
+      { password: { hash: "other$digest" } },
       { verifiedEmail: ada.email },
     ])
       expect(await identities.add(first.id, GOOGLE, { ...token, ...condition }, LOUD)).toBeNull();
@@ -78,10 +78,10 @@ export function identityConformance(test: Test): void {
     const [left, ...others] = await identities.list(user.id);
     expect(others).toEqual([]);
     const passkey = { id: "one", userId: user.id, publicKey: "key", counter: 0, name: "Phone" };
-    const condition = { version: 0, tokenId: null, tokenVersion: 0, revision: 0 };
+    const condition = { version: 0, exceptToken: null, tokenVersion: 0, revision: 0 };
     await passkeys.create(passkey, condition, { notifies: false });
     const withMail = { ...rule, notifies: true };
-    expect(await identities.delete(left?.id ?? 0, user.id, { version: 1, tokenId: null }, withMail)).toBe(
+    expect(await identities.delete(left?.id ?? 0, user.id, { version: 1, exceptToken: null }, withMail)).toBe(
       false,
     );
     expect(await identities.delete(left?.id ?? 0, user.id, tokenOf(user), withMail)).toBe(true);
@@ -124,13 +124,13 @@ export function identityConformance(test: Test): void {
     const { users, reopen } = testDatabase;
     await using replica = await reopen();
     const created = await users.create(ada);
-    const use = { hash: { hashedPassword: created.hashedPassword }, password: NONE };
+    const use = { hash: { hash: created.hashedPassword }, password: NONE };
     // The first login takes over the unverified e-mail, the later ones only use the code.
     for (const isVerified of [false, true]) {
       const user = (await users.findById(created.id)) ?? created;
       expect(user.emailVerified).toBe(isVerified);
-      const hash = { hashedPassword: user.hashedPassword };
-      expect(await users.useLoginCode(user, { ...use, hash: { hashedPassword: "other$digest" } })).toBeNull();
+      const hash = { hash: user.hashedPassword };
+      expect(await users.useLoginCode(user, { ...use, hash: { hash: "other$digest" } })).toBeNull();
       const results = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           (index % 2 === 0 ? users : replica.users).useLoginCode(user, { ...use, hash }),

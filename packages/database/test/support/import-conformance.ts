@@ -1,6 +1,6 @@
 /** Imported users on all databases: how they are created, found and listed, and how their hash is replaced. */
 import { expect } from "bun:test";
-import { isImported } from "../../src/index.ts";
+import { type Guard, isImported } from "../../src/index.ts";
 import { ada, bob, type Test, waitUntilAfter } from "./test-database.ts";
 
 const eve = {
@@ -63,9 +63,9 @@ export function importConformance(test: Test): void {
     const user = await users.findByEmail(eve.email);
     if (!user) throw new Error("The user does not exist");
     const { id, hashedPassword, tokenVersion: version } = user;
-    const token = { version, tokenId: null, hashedPassword };
-    const condition = { ...token, importedVersion: version };
-    const rename = (given: typeof token) => users.update(id, { username: crypto.randomUUID() }, given);
+    const token = { version, exceptToken: null, password: { hash: hashedPassword } };
+    const condition = { ...token, password: { hash: hashedPassword, importedVersion: version } };
+    const rename = (given: Guard) => users.update(id, { username: crypto.randomUUID() }, given);
     expect(await rename(condition)).not.toBeNull();
     await users.rehash(user, "new$hash");
     expect(await rename(token)).toBeNull();
@@ -111,10 +111,10 @@ export function importConformance(test: Test): void {
     await users.create(bob);
     const remove = async (email: string, isOwner = true) => {
       const user = await users.findByEmail(email);
-      const token = { version: user?.tokenVersion ?? 0, tokenId: null };
+      const token = { version: user?.tokenVersion ?? 0, exceptToken: null };
       expect(await users.delete(user?.id ?? 0, isOwner ? token : undefined)).toBe(true);
     };
-    const token = { version: 0, tokenId: null };
+    const token = { version: 0, exceptToken: null };
     expect(await users.delete(one?.id ?? 0, token)).toBe(false);
     expect(await users.findDeleted([eve.email])).toEqual([]);
     await remove(bob.email);

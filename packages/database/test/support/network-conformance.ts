@@ -97,7 +97,7 @@ export function networkConformance(test: Test): void {
     await users.setActive(first.id, true);
     await users.revokeTokens(first.id);
     const hashedPassword = "new$digest";
-    await users.update(first.id, { hashedPassword }, { version: 0, tokenId: null });
+    await users.update(first.id, { hashedPassword }, { version: 0, exceptToken: null });
     await users.update(first.id, { hashedPassword, username: bob.username }).catch(() => null);
     expect(await digestsOf(testDatabase)).toEqual(["one", "other", "three", "two"]);
     await users.update(first.id, { hashedPassword, keptNetworkDigest: "one" });

@@ -43,8 +43,8 @@ function age({ query }: TestDatabase, hours: number): Promise<unknown> {
 
 const tokenOf = ({ tokenVersion: version, hashedPassword }: User) => ({
   version,
-  tokenId: null,
-  hashedPassword,
+  exceptToken: null,
+  password: { hash: hashedPassword },
 });
 const stateOf = ({ linkRevision }: User): string => `revision ${linkRevision}`;
 const requestChange = ({ users }: Database, user: User, email: string) =>
@@ -74,7 +74,7 @@ export function outboxConformance(test: Test): void {
     const { id, emailVerified } = await users.create(verified);
     expect(emailVerified).toBe(false);
     await users.create(verified).catch(() => null);
-    await users.update(id, { hashedPassword: "b$b", notifies: true }, { version: 9, tokenId: null });
+    await users.update(id, { hashedPassword: "b$b", notifies: true }, { version: 9, exceptToken: null });
     await users.update(id, { hashedPassword: "c$c", notifies: true, emailVerified: true });
     await users.update(id, { hashedPassword: "d$d" });
     await outbox.request("verification", ada.email);

@@ -4,7 +4,7 @@ import { ada, bob, errorOf, type Test, type TestDatabase } from "./test-database
 
 const NOW = 1_800_000_000_000;
 /** What a new user allows. */
-const NEW = { version: 0, tokenId: null, tokenVersion: 0, revision: 0 };
+const NEW = { version: 0, exceptToken: null, tokenVersion: 0, revision: 0 };
 
 const CAN_LOG_IN = { canLogIn: () => true };
 const [SILENT, LOUD] = [
@@ -71,7 +71,7 @@ export function passkeyConformance(test: Test): void {
     for (let count = 2; count <= 10; count++)
       expect(await isAdded({ ...current, revision: count }, passkeyOf(id, `${count}th`))).toBe(true);
     expect(await isAdded({ ...current, revision: 11 }, passkeyOf(id, "eleventh"))).toBe(false);
-    await other.passkeys.delete("10th", id, { version, tokenId: null }, SILENT);
+    await other.passkeys.delete("10th", id, { version, exceptToken: null }, SILENT);
     expect(await isAdded({ ...current, revision: 11 }, passkeyOf(id, "tenth"))).toBe(false);
     expect(await isAdded({ ...current, revision: 12 }, passkeyOf(id, "tenth"))).toBe(true);
   });
@@ -138,7 +138,7 @@ export function passkeyConformance(test: Test): void {
     const { users, passkeys } = testDatabase;
     const [first, second] = [await users.create(ada), await users.create(bob)];
     await passkeys.create(passkeyOf(first.id), NEW, SILENT);
-    const token = { version: 0, tokenId: null };
+    const token = { version: 0, exceptToken: null };
     expect(await passkeys.delete("one", second.id, token, SILENT)).toBe(false);
     expect(await passkeys.delete("one", first.id, { ...token, version: 1 }, SILENT)).toBe(false);
     expect(await passkeys.delete("none", first.id, token, LOUD)).toBe(false);

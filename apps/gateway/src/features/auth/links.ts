@@ -3,7 +3,7 @@
  * statement for every e-mail address. `mail/sender.ts` later checks whether a user has the address.
  */
 import type { EmailChangeRequest } from "@latchkey/contracts";
-import type { Database, User, ValidToken } from "@latchkey/database";
+import type { Database, Guard, User } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import { EMAIL_CHANGE_REQUESTS } from "../../rate-limit/limits.ts";
@@ -11,7 +11,7 @@ import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import type { Purpose } from "../../tokens/one-time-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
-import { hashOf } from "./verify-password.ts";
+import { passwordGuard } from "./verify-password.ts";
 
 export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
   readonly hasher: Pick<Hasher, "hash">;
@@ -20,9 +20,9 @@ export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<To
     of: Principal,
     password: string | undefined,
     request: RequestContext,
-  ) => Promise<{ readonly user: User; readonly condition: ValidToken }>;
+  ) => Promise<{ readonly user: User; readonly condition: Guard }>;
   /** Throws the reason why a conditional change was rejected. */
-  readonly explainRejection: (userId: number, token: ValidToken) => Promise<never>;
+  readonly explainRejection: (userId: number, token: Guard) => Promise<never>;
   readonly networkDigestOf: (email: string, request: RequestContext) => string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function createLinkOperations(options: LinkOptions) {
     const user = verified && (await users.findById(verified.userId));
     if (!user?.isActive || !verified?.isCurrent(user)) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
     // This condition allows only one of several concurrent confirmations.
-    const condition = { version: user.tokenVersion, tokenId: null, ...hashOf(user) };
+    const condition = { version: user.tokenVersion, exceptToken: null, password: passwordGuard(user) };
     return { user, condition };
   };
 

@@ -4,13 +4,13 @@
  */
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import {
-  hasHash,
+  type Guard,
+  hasGuardedPassword,
   isLoginStale,
   isRevoked,
   type Timestamp,
   type User,
   UserAlreadyExists,
-  type ValidToken,
 } from "@latchkey/database";
 import { type Hasher, hasPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
@@ -19,7 +19,7 @@ import type { RequestContext } from "../../request-context.ts";
 import type { LoginClaims, Principal, Tokens } from "../../tokens/access-tokens.ts";
 import type { FamiliarNetworks } from "./familiar-networks.ts";
 import { createLinkOperations, type LinkOptions } from "./links.ts";
-import { createPasswordVerifier, hashOf } from "./verify-password.ts";
+import { createPasswordVerifier, passwordGuard } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
 interface AuthServiceOptions
@@ -48,7 +48,7 @@ export function createAuthService(options: AuthServiceOptions) {
   const verifyPassword = createPasswordVerifier(hasher, users);
 
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order */
-  const findUser = async (userId: number, token: ValidToken): Promise<User> => {
+  const findUser = async (userId: number, token: Guard): Promise<User> => {
     const user = await users.findById(userId);
     if (!user) throw new ServiceError("USER_NOT_FOUND");
     if (isRevoked(token, user)) throw new ServiceError("INVALID_TOKEN");
@@ -57,7 +57,7 @@ export function createAuthService(options: AuthServiceOptions) {
   };
 
   /** Throws the reason why a conditional change was rejected: one of the errors of `findUser`. */
-  const explainRejection = async (userId: number, token: ValidToken): Promise<never> => {
+  const explainRejection = async (userId: number, token: Guard): Promise<never> => {
     await findUser(userId, token);
     // The user was inactive when the change was rejected, but has been activated since.
     throw new ServiceError("INACTIVE_USER");
@@ -82,7 +82,7 @@ export function createAuthService(options: AuthServiceOptions) {
       throw error;
     });
     // If the token was revoked during the derivation, the client must not learn the result.
-    const current = await findUser(user.id, { ...token, ...hashOf(user) });
+    const current = await findUser(user.id, { ...token.guard, password: passwordGuard(user) });
     if (matches) return current;
     request.audit("password.rejected", user.email, user.id);
     throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
@@ -98,15 +98,15 @@ export function createAuthService(options: AuthServiceOptions) {
     principal: Principal,
     password: string | undefined,
     request: RequestContext,
-  ): Promise<{ user: User; condition: ValidToken }> => {
+  ): Promise<{ user: User; condition: Guard }> => {
     const { user, token } = principal;
     if (!hasPassword(user)) {
       expectRecentLogin(token.login);
-      return { user, condition: { ...token, ...hashOf(user) } };
+      return { user, condition: { ...token.guard, password: passwordGuard(user) } };
     }
     if (password === undefined) throw new ServiceError("INVALID_REQUEST", { issues: [MISSING_PASSWORD] });
     const current = await verifyCurrentPassword(principal, password, request);
-    return { user: current, condition: { ...token, ...hashOf(current) } };
+    return { user: current, condition: { ...token.guard, password: passwordGuard(current) } };
   };
 
   /** Mails a verification, within its budget. @throws EMAIL_NOT_VERIFIED if the configuration requires a verified e-mail */
@@ -180,7 +180,7 @@ export function createAuthService(options: AuthServiceOptions) {
       const matches = await verifyPassword(user, password, request);
       // The user can change during the derivation. The query runs for unknown e-mails as well: the timing must be equal.
       const current = await users.findByEmail(email);
-      if (!user || !matches || current?.id !== user.id || !hasHash(current, hashOf(user))) {
+      if (!user || !matches || current?.id !== user.id || !hasGuardedPassword(current, passwordGuard(user))) {
         const reason = user && !hasPassword(user) ? "no_password" : undefined;
         audit("login.failed", email, user?.id, { reason });
         throw new ServiceError("INVALID_CREDENTIALS");
@@ -201,7 +201,8 @@ export function createAuthService(options: AuthServiceOptions) {
      */
     async renew({ user, token }: Principal): Promise<string> {
       await expectVerified(user);
-      const renewed = token.version === user.tokenVersion ? await tokens.renew(user, token.login) : null;
+      const renewed =
+        token.guard.version === user.tokenVersion ? await tokens.renew(user, token.login) : null;
       if (renewed === null) throw new ServiceError("LOGIN_REQUIRED");
       return renewed;
     },
@@ -214,7 +215,7 @@ export function createAuthService(options: AuthServiceOptions) {
     ): Promise<Principal> {
       const claims = token === null ? null : await tokens.verify(token, onSigned, options);
       if (claims === null) throw new ServiceError("INVALID_TOKEN");
-      return { user: await findUser(claims.userId, claims), token: claims };
+      return { user: await findUser(claims.userId, claims.guard), token: claims };
     },
 
     /**
@@ -235,14 +236,14 @@ export function createAuthService(options: AuthServiceOptions) {
       const { signal, audit } = authRequest;
       // A rename alone does not compare the hash: the rename must not fail if the same token changes the password meanwhile.
       const derives = password !== undefined || currentPassword !== undefined;
-      const condition = derives ? { ...token, ...hashOf(user) } : token;
+      const condition = derives ? { ...token.guard, password: passwordGuard(user) } : token.guard;
       const isProved = hasPassword(user) ? currentPassword !== undefined || requireCurrentPassword : true;
       if (derives && isProved) await proveOwner({ user, token }, currentPassword, authRequest);
       const change = {
         ...(username !== undefined && { username }),
         ...(password !== undefined && {
           hashedPassword: await hasher.hash(password, { signal }),
-          passwordChangeTokenId: token.tokenId,
+          passwordChangeTokenId: token.guard.exceptToken,
           notifies: sendsMail,
           keepsPasskeys: !removesPasskeys,
           keptNetworkDigest:
@@ -258,14 +259,14 @@ export function createAuthService(options: AuthServiceOptions) {
 
     /** Revokes all tokens, including the principal's. @throws an error of `findUser` */
     async revokeTokens({ user, token }: Principal, { audit }: RequestContext): Promise<void> {
-      if (!(await users.revokeTokens(user.id, token))) await explainRejection(user.id, token);
+      if (!(await users.revokeTokens(user.id, token.guard))) await explainRejection(user.id, token.guard);
       audit("tokens.revoked", user.email, user.id);
     },
 
     /** @throws an error of `findUser` */
     async delete({ user, token }: Principal, { audit }: RequestContext): Promise<void> {
-      const isDeleted = await users.delete(user.id, token, { notifies: sendsMail });
-      if (!isDeleted) await explainRejection(user.id, token);
+      const isDeleted = await users.delete(user.id, token.guard, { notifies: sendsMail });
+      if (!isDeleted) await explainRejection(user.id, token.guard);
       audit("user.deleted", user.email, user.id);
     },
   };

@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import { type EmailLoginRequest, FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
-import type { Database, HashCondition, User } from "@latchkey/database";
+import type { Database, PasswordGuard, User } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { CompleteLogin } from "../../login-completion.ts";
@@ -20,7 +20,7 @@ export interface EmailLoginOptions
     Pick<TokenKeys, "loginCodes" | "digests"> {
   readonly store: Store;
   /** Returns the condition that the password has not changed since the user was read. */
-  readonly hashOf: (user: User) => HashCondition;
+  readonly passwordGuard: (user: User) => PasswordGuard;
   /** Returns an access token. */
   readonly completeLogin: CompleteLogin;
 }
@@ -31,7 +31,7 @@ const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
 const REJECTION = "too many codes for this e-mail";
 
 export function createEmailLogin(options: EmailLoginOptions) {
-  const { users, outbox, loginCodes, digests, store, hashOf, completeLogin } = options;
+  const { users, outbox, loginCodes, digests, store, passwordGuard, completeLogin } = options;
   const perState = store.fixedWindow(CODE_ATTEMPTS.perState);
   const perHour = store.fixedWindow(CODE_ATTEMPTS.perHour);
   const perDay = store.fixedWindow(CODE_ATTEMPTS.perDay);
@@ -88,7 +88,7 @@ export function createEmailLogin(options: EmailLoginOptions) {
       const isCode = loginCodes.isCode(code.replaceAll(/\s/g, ""), nonce, user);
       if (!user || !isCode) return reject(email, user);
       const isTakeover = user.isActive && !user.emailVerified;
-      const used = await users.useLoginCode(user, { hash: hashOf(user), password: noPassword() });
+      const used = await users.useLoginCode(user, { hash: passwordGuard(user), password: noPassword() });
       if (!used) return reject(email, user);
       const event = isTakeover ? "user.taken_over" : undefined;
       return completeLogin(used, { amr: ["otp"], event, rejection: "LOGIN_CODE_INVALID" }, request);

@@ -16,13 +16,13 @@ import {
 } from "@latchkey/contracts";
 import {
   type Database,
+  type Guard,
   type Identity,
   IdentityAlreadyUsed,
   type LoginRule,
   type NewIdentity,
   type User,
   UserAlreadyExists,
-  type ValidToken,
 } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
@@ -46,10 +46,10 @@ interface IdentityServiceOptions
     of: Principal,
     currentPassword: string | undefined,
     request: RequestContext,
-  ) => Promise<{ readonly user: User; readonly condition: ValidToken }>;
+  ) => Promise<{ readonly user: User; readonly condition: Guard }>;
   /** Throws the reason if the principal's token is no longer valid. */
-  readonly findUser: (userId: number, token: ValidToken) => Promise<User>;
-  readonly explainRejection: (userId: number, token: ValidToken) => Promise<never>;
+  readonly findUser: (userId: number, token: Guard) => Promise<User>;
+  readonly explainRejection: (userId: number, token: Guard) => Promise<never>;
   readonly networkDigestOf: (email: string, request: RequestContext) => string | undefined;
   readonly completeLogin: CompleteLogin;
 }
@@ -140,7 +140,7 @@ export function createIdentityService(options: IdentityServiceOptions) {
       const taken = await identities.takeOver(user, identity, noPassword(), { notifies });
       return taken && [taken, "user.taken_over"];
     }
-    const condition = { version: user.tokenVersion, tokenId: null, verifiedEmail: user.email };
+    const condition = { version: user.tokenVersion, exceptToken: null, verifiedEmail: user.email };
     const added = await identities.add(user.id, identity, condition, { notifies, isUsed: true });
     return added && [user, "identity.created"];
   };
@@ -231,8 +231,8 @@ export function createIdentityService(options: IdentityServiceOptions) {
 
     /** @throws IDENTITY_NOT_FOUND, or LastLogin; the former also for the identity of another user */
     async remove({ user, token }: Principal, id: number, { audit }: RequestContext): Promise<void> {
-      if (!(await identities.delete(id, user.id, token, { notifies, canLogIn }))) {
-        await findUser(user.id, token);
+      if (!(await identities.delete(id, user.id, token.guard, { notifies, canLogIn }))) {
+        await findUser(user.id, token.guard);
         throw new ServiceError("IDENTITY_NOT_FOUND");
       }
       audit("identity.removed", user.email, user.id);

@@ -6,11 +6,11 @@ import { createHash, randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
 import {
   type Database,
+  type Guard,
   type LoginRule,
   MAX_USED_STATEMENTS,
   type Passkey,
   type User,
-  type ValidToken,
 } from "@latchkey/database";
 import { saltOf } from "@latchkey/hashing";
 import type { Config } from "../../config.ts";
@@ -39,7 +39,7 @@ interface PasskeyServiceOptions extends Configured {
     request: RequestContext,
   ) => Promise<{ readonly user: User }>;
   /** Throws the reason if the principal's token is no longer valid. */
-  readonly findUser: (userId: number, token: ValidToken) => Promise<User>;
+  readonly findUser: (userId: number, token: Guard) => Promise<User>;
   readonly completeLogin: CompleteLogin;
 }
 
@@ -105,7 +105,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
         passkeyStatements.verify(state, "passkey-creation", bindingOf(user)) ?? reject("state");
       const credential = await verifyCreation(response, statement.challenge);
       if (typeof credential === "string") return reject(credential);
-      const condition = { ...token, tokenVersion, revision };
+      const condition = { ...token.guard, tokenVersion, revision };
       const created =
         (await passkeys.create({ ...credential, userId, name }, condition, { notifies: sendsMail })) ??
         reject("state");
@@ -117,8 +117,8 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
 
     /** @throws PASSKEY_NOT_FOUND, or LastLogin; the former also for the passkey of another user */
     async remove({ user, token }: Principal, id: string, { audit }: RequestContext): Promise<void> {
-      if (!(await passkeys.delete(id, user.id, token, { notifies: sendsMail, canLogIn }))) {
-        await findUser(user.id, token);
+      if (!(await passkeys.delete(id, user.id, token.guard, { notifies: sendsMail, canLogIn }))) {
+        await findUser(user.id, token.guard);
         throw new ServiceError("PASSKEY_NOT_FOUND");
       }
       audit("passkey.removed", user.email, user.id);

@@ -132,7 +132,7 @@ eachDatabase((start) => {
     const attacker = await service.createUser();
     const { id, email, password } = attacker;
     const passkey = { id: "one", userId: id, publicKey: "key", counter: 0, name: "Attacker" };
-    const state = { version: 0, tokenId: null, tokenVersion: 0, revision: 0 };
+    const state = { version: 0, exceptToken: null, tokenVersion: 0, revision: 0 };
     await service.database.passkeys.create(passkey, state, { notifies: false });
     const change = { email: "attacker@example.net", current_password: password };
     const options = { token: attacker.token, body: change };

@@ -186,7 +186,11 @@ test.each<[name: string, change: Change, rejection: object]>([
     },
     { status: 401, body: { code: "INVALID_TOKEN" } },
   ],
-  ["a deletion", (users) => users.delete(1, { version: 0, tokenId: null }, { notifies: false }), REJECTED],
+  [
+    "a deletion",
+    (users) => users.delete(1, { version: 0, exceptToken: null }, { notifies: false }),
+    REJECTED,
+  ],
 ])("a login that %s overtakes is rejected, or its token is", async (_name, change, rejection) => {
   await using service = await startWithPasskeys({
     wrapDatabase: ({ users, passkeys }) => ({
