@@ -172,7 +172,7 @@ export function usersCommand(variables: Variables): Command {
     new Command("invite"),
     [
       "bun run admin users invite ada@example.com",
-      "bun run admin users invite ada@example.com --username ada --role admin --role billing:read",
+      "bun run admin users invite ada@example.com --username ada --role billing:read",
     ],
     "The link is valid for seven days. The running service sends the mail within\nseconds. An existing user without a password only gets another mail.",
   )
@@ -285,7 +285,7 @@ export function usersCommand(variables: Variables): Command {
     withExamples(
       new Command("set-email").description("give a user who lost the mailbox another e-mail address"),
       ["bun run admin users set-email ada@example.com ada@example.org"],
-      "The id stays the same. The password, all tokens, passkeys, identities and links of the\nuser end, and all networks become unfamiliar. The service mails a reset link to the\nnew address, which is unverified until the reset, and notifies the old one. An\ninactive user gets no link.",
+      "The id stays the same. The password, all tokens, passkeys, identities and links of\nthe user end, and all networks become unfamiliar. The service mails a reset link to\nthe new address, which is unverified until the reset, and notifies the old one. An\ninactive user gets no link.",
     ),
     ([text = ""]) => {
       const email = parseNewEmail(text);
