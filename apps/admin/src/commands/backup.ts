@@ -44,7 +44,7 @@ export const restoreCommand = (variables: Variables): Command =>
   withExamples(
     new Command("restore"),
     ["bun run admin restore /var/backups/latchkey.db --force", "bun run admin restore - < latchkey.db"],
-    "Stop the service first. Tokens of the time before the restore must not be valid\nafterwards, so a generated signing key is deleted: the service generates a new\none. Replace any other key yourself. Users have the passwords and passkeys of the\nbackup again. New ids are higher than those of the replaced file, or a million\nhigher than those of the backup if that file is missing, unreadable or of\nanother installation.",
+    "Stop the service first. Tokens of the time before the restore must not be valid\nafterwards, so a generated signing key is deleted: the service generates a new\none. Replace any other key yourself. Users have the passwords and passkeys of\nthe backup again. New ids are higher than those of the replaced file, or a million\nhigher than those of the backup if that file is missing, unreadable or of\nanother installation.",
   )
     .description("replace an embedded database by a backup, or by standard input with -")
     .argument("<file>", "a file that `backup` wrote, or -")

@@ -285,7 +285,7 @@ export function usersCommand(variables: Variables): Command {
     withExamples(
       new Command("set-email").description("give a user who lost the mailbox another e-mail address"),
       ["bun run admin users set-email ada@example.com ada@example.org"],
-      "The id stays the same. The password, all tokens, passkeys, identities and links of\nthe user end, and all networks become unfamiliar. The service mails a reset link to\nthe new address, which is unverified until the reset, and notifies the old one. An\ninactive user gets no link.",
+      "The id stays the same. The password, all tokens, passkeys, identities and links\nof the user end, and all networks become unfamiliar. The service mails a reset\nlink to the new address, which is unverified until the reset, and notifies the\nold one. An inactive user gets no link.",
     ),
     ([text = ""]) => {
       const email = parseNewEmail(text);
