@@ -163,7 +163,11 @@ export function createIdentityService(options: IdentityServiceOptions) {
     }
     const { normalized, ...rest } = await claims();
     const user = await users.findByEmail(normalized);
-    if (user && !settings.link) throw new UserAlreadyExists("email");
+    if (user && !settings.link) {
+      // A parallel login of the same identity can have created the user.
+      if (await identities.find(identity)) return null;
+      throw new UserAlreadyExists("email");
+    }
     try {
       if (user) return await link(user, identity);
       const email = toAsciiEmail(normalized);
