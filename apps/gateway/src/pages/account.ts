@@ -97,6 +97,16 @@ ${form(
   };
 }
 
+const IDENTITIES: Section = {
+  id: "identities",
+  title: "Other logins",
+  hasValue: true,
+  effect:
+    "With them, you log in without a password of this account. If you remove one, logins that you made with it continue.",
+  content: `<form id="identity-form" novalidate><p class="problem" role="alert" tabindex="-1"></p></form>
+<ul class="passkeys" id="identity-list"></ul>`,
+};
+
 const loginsSection = ({ hasPasskeys }: PageRules): Section => ({
   id: "logins",
   title: "Log out everywhere",
@@ -121,9 +131,33 @@ const sectionsOf = (rules: PageRules): Section[] => [
   passwordSection(rules),
   ...(rules.changesEmail ? [emailSection(rules)] : []),
   ...(rules.hasPasskeys ? [passkeySection(rules)] : []),
+  ...(rules.providers.length > 0 ? [IDENTITIES] : []),
   loginsSection(rules),
   deletionSection(rules),
 ];
+
+/** The code is typed into the second form, which the script shows once the first one was accepted. */
+const CODE_LOGIN = `<details id="code-section">
+<summary><h2>Log in with a code from a mail</h2></summary>
+${form(`id="code-request-form"`, emailField("code-email"), "Mail me a code")}
+${form(
+  `id="code-form" hidden`,
+  field({
+    name: "code",
+    label: "Code",
+    autocomplete: "one-time-code",
+    rule: "The eight digits in the mail.",
+  }),
+  "Log in with the code",
+)}
+</details>`;
+
+/** The script shows the buttons only if providers can send users to the address of the page. */
+const providerButtons = ({ providers, redirectUris }: PageRules): string[] =>
+  providers.map(
+    (name) =>
+      `<button type="button" class="link" data-provider="${name}" data-pages="${Bun.escapeHTML(redirectUris.join(" "))}" hidden>Log in with ${name}</button>`,
+  );
 
 export function createAccountPage(product: Product, rules: PageRules): CardPages {
   const { hasPasskeys, sendsMail } = rules;
@@ -132,6 +166,7 @@ export function createAccountPage(product: Product, rules: PageRules): CardPages
     ...(hasPasskeys
       ? [`<button type="button" class="link" id="passkey">Log in with a passkey</button>`]
       : []),
+    ...providerButtons(rules),
     ...(sendsMail ? [`<a href="${forgotten}">Forgot your password?</a>`] : []),
   ];
   const password = field({
@@ -146,13 +181,17 @@ export function createAccountPage(product: Product, rules: PageRules): CardPages
       path: ACCOUNT_PATH,
       title: "Your account",
       product,
-      scripts: [...(hasPasskeys ? (["webauthn.js"] as const) : []), "account.js"],
+      scripts: [
+        ...(hasPasskeys ? (["webauthn.js"] as const) : []),
+        "account.js",
+        ...(rules.hasEmailLogin || rules.providers.length > 0 ? (["other-logins.js"] as const) : []),
+      ],
       content: unbroken(`<p class="status" id="status" role="status" tabindex="-1"></p>
 <div id="visitor">
 <h1>Log in to your account</h1>
 ${form(`id="login-form"`, `${emailField()}\n${password}`, "Log in")}
 <p class="others">${others.join("\n")}</p>
-</div>
+${rules.hasEmailLogin ? CODE_LOGIN : ""}</div>
 <div id="user" hidden>
 <h1 id="welcome" tabindex="-1">Your account</h1>
 <p>You are logged in as <strong id="identity"></strong>. <button type="button" class="link" id="logout">Log out</button></p>

@@ -29,6 +29,7 @@ const SOURCES = {
   "links.js": "./browser/links.js",
   "account.js": "./browser/account.js",
   "webauthn.js": "./browser/webauthn.js",
+  "other-logins.js": "./browser/other-logins.js",
   "icon.svg": "./browser/icon.svg",
 };
 

@@ -14,6 +14,11 @@ export interface PageRules
   extends Pick<AccountRules, "changesEmail" | "requireCurrentPassword" | "passwordMinLength"> {
   readonly sendsMail: boolean;
   readonly hasPasskeys: boolean;
+  readonly hasEmailLogin: boolean;
+  /** The names of the OpenID Connect providers. */
+  readonly providers: readonly string[];
+  /** The pages to which providers can send a user. */
+  readonly redirectUris: readonly string[];
 }
 
 interface CardOptions {

@@ -19,20 +19,20 @@ interface PageRoutesOptions {
   readonly assets: Assets;
   /** The pages of accounts name it. */
   readonly product: Product;
-  /** The pages of accounts exist if the service sends mail or has passkeys. */
+  /** The pages of accounts exist if the service sends mail, or has passkeys or providers. */
   readonly rules: PageRules;
 }
 
 export function pageRoutes(options: PageRoutesOptions) {
   const { createDocument, assets, product, rules } = options;
-  const { sendsMail, hasPasskeys } = rules;
+  const { sendsMail, hasPasskeys, providers } = rules;
   const json = once(async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" }),
   );
   const pages = {
     "/docs": EXPLORER,
     "/redoc": REFERENCE,
-    ...((sendsMail || hasPasskeys) && createAccountPage(product, rules)),
+    ...((sendsMail || hasPasskeys || providers.length > 0) && createAccountPage(product, rules)),
     ...(sendsMail && createLinkPages(product, rules)),
   };
   const contents = mapMembers(pages, (page, path) => createPage(path, page, assets));

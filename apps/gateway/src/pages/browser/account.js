@@ -40,6 +40,10 @@ const showUser = () => {
   if (byId("unverified")) byId("unverified").hidden = user?.email_verified !== false;
 };
 
+/** What other scripts of the page do after a login and after its end. */
+const shownAfterLogin = [];
+const clearedAtEnd = [];
+
 /** Forgets everything about the user, and optionally says why. */
 const logOut = (reason) => {
   cancelRequests();
@@ -47,13 +51,15 @@ const logOut = (reason) => {
   user = undefined;
   byId("passkey-list")?.replaceChildren();
   setText("passkeys-value", "");
+  for (const clear of clearedAtEnd) clear();
   showUser();
   if (reason) say(reason);
 };
 
 const dateOf = (time) => new Date(time).toLocaleDateString();
 
-const passkeyItem = ({ id, name, created_at, last_used_at }) => {
+/** An item of a list, with a button that removes it. */
+const removableItem = ({ name, created_at, last_used_at }, remove) => {
   const item = document.createElement("li");
   const label = document.createElement("span");
   const dates = document.createElement("small");
@@ -64,16 +70,19 @@ const passkeyItem = ({ id, name, created_at, last_used_at }) => {
   button.className = "link";
   button.textContent = "Remove";
   button.setAttribute("aria-label", `Remove ${name}`);
-  button.addEventListener("click", () =>
-    change(byId("passkey-form"), async () => {
-      await call("DELETE", `auth/passkeys/${id}`);
-      await showPasskeys();
-      return `The passkey “${name}” is removed.`;
-    }),
-  );
+  button.addEventListener("click", remove);
   item.append(label, button);
   return item;
 };
+
+const passkeyItem = (passkey) =>
+  removableItem(passkey, () =>
+    change(byId("passkey-form"), async () => {
+      await call("DELETE", `auth/passkeys/${passkey.id}`);
+      await showPasskeys();
+      return `The passkey “${passkey.name}” is removed.`;
+    }),
+  );
 
 const showPasskeys = async () => {
   if (!webauthn) return;
@@ -117,6 +126,7 @@ const logIn = async (path, credentials) => {
   try {
     user = await call("GET", "auth/me");
     await showPasskeys();
+    for (const show of shownAfterLogin) await show();
   } catch (error) {
     token = undefined;
     user = undefined;
@@ -188,3 +198,14 @@ for (const section of document.querySelectorAll("details"))
 
 // A page in the back-forward cache keeps its memory and its text.
 addEventListener("pagehide", () => logOut());
+
+globalThis.account = {
+  call,
+  change,
+  clearedAtEnd,
+  loginForm,
+  logIn,
+  removableItem,
+  setText,
+  shownAfterLogin,
+};

@@ -51,16 +51,21 @@ const send = async (method, path, { body, token } = {}) => {
 const FIELD_MESSAGES = {
   INVALID_CREDENTIALS: ["password", "The e-mail or the password is not right."],
   CURRENT_PASSWORD_INCORRECT: ["current_password", "This is not your current password."],
+  LOGIN_CODE_INVALID: ["code", "This code is not right, or is not valid any more."],
 };
 /** Errors of a form. The keys are error codes and names of browser errors. */
 const MESSAGES = {
   EMAIL_NOT_VERIFIED: "First open the link in the mail that confirms your e-mail address.",
+  IDENTITY_NOT_FOUND: "This login is removed already.",
+  IDENTITY_REJECTED: "You were not logged in. Please try again.",
   INACTIVE_USER: "This account is deactivated.",
   LAST_LOGIN: "You could not log in any more without it.",
   PASSKEY_INVALID: "That took too long, or you have ten passkeys already. Please try again.",
   PASSKEY_NOT_FOUND: "This passkey is removed already.",
   PASSKEY_REJECTED: "This passkey is not registered here.",
+  PROVIDER_UNAVAILABLE: "That service cannot be reached. Please try again in a minute.",
   RECENT_LOGIN_REQUIRED: "Please log out, log in again, and repeat this within five minutes.",
+  USER_ALREADY_EXISTS: "Somebody has this e-mail address already. If it is you, log in as before.",
   ConstraintError: "This device cannot store a passkey or check that it is you.",
   InvalidStateError: "This device already has a passkey of your account.",
   NotAllowedError: "No passkey was used. You can try again.",

@@ -69,6 +69,21 @@ export async function startHostileProvider() {
     return Response.json({ access_token: body.get("code"), token_type: "bearer", id_token: idToken });
   };
 
+  const authorize = (authorizationUrl: string, replies: ProviderReplies = {}): string => {
+    const code = crypto.randomUUID();
+    codes.set(code, { url: new URL(authorizationUrl), replies });
+    return code;
+  };
+  /** What a browser gets: the user logs in at once. */
+  const redirect = (authorizationUrl: string): Response => {
+    const { searchParams } = new URL(authorizationUrl);
+    const page = new URL(searchParams.get("redirect_uri") ?? "");
+    const state = searchParams.get("state") ?? "";
+    const parameters = { code: authorize(authorizationUrl, always), state, iss: server.url.origin };
+    for (const [name, value] of Object.entries(parameters)) page.searchParams.set(name, value);
+    return Response.redirect(page.href);
+  };
+
   const server = Bun.serve({
     hostname: "localhost",
     port: 0,
@@ -78,6 +93,7 @@ export async function startHostileProvider() {
       const replaced = await always.respond?.(pathname);
       if (replaced) return replaced;
       if (pathname === "/.well-known/openid-configuration") return Response.json(metadata());
+      if (pathname === "/authorize") return redirect(request.url);
       if (pathname === "/jwks") return Response.json({ keys: [publicJwk] });
       if (pathname === "/token") return issue(new URLSearchParams(await request.text()));
       if (pathname === "/userinfo" && always.userInfo) return Response.json(always.userInfo);
@@ -93,11 +109,7 @@ export async function startHostileProvider() {
       always = replies;
     },
     /** The user has logged in at the provider. Returns the code of the redirect. */
-    authorize(authorizationUrl: string, replies: ProviderReplies = {}): string {
-      const code = crypto.randomUUID();
-      codes.set(code, { url: new URL(authorizationUrl), replies });
-      return code;
-    },
+    authorize,
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }

@@ -1,0 +1,71 @@
+/** Logins with a provider and with a code on the page of accounts, in a real browser. */
+import { expect, setDefaultTimeout } from "bun:test";
+import { DESKTOP, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { startMailServer } from "@latchkey/testing/mail-server";
+import { freePort } from "@latchkey/testing/server-process";
+import { smtp, startSender } from "../support/mail-sender.ts";
+import { CLIENT, startHostileProvider } from "../support/openid/hostile-provider.ts";
+import { createVerified } from "../support/passkeys.ts";
+import { startService } from "../support/service.ts";
+import { sharedBrowser } from "../support/shared-resources.ts";
+
+setDefaultTimeout(60_000);
+
+test.each([PHONE, DESKTOP])(
+  "a provider's first login creates the user, the second one finds it, and the page removes the identity: %o",
+  async (viewport) => {
+    await using provider = await startHostileProvider();
+    const port = freePort();
+    const url = `http://127.0.0.1:${port}/account`;
+    const OIDC_PROVIDERS = JSON.stringify([{ name: "example", issuer: provider.issuer, ...CLIENT }]);
+    const env = {
+      PORT: String(port),
+      OIDC_PROVIDERS,
+      OIDC_REDIRECT_URIS: `https://app.example.com/callback,${url}`,
+    };
+    await using service = await startService({ env });
+    const { page } = await (await sharedBrowser()).visit(url, viewport);
+    for (const login of ["first", "second"]) {
+      await page.getByRole("button", { name: "Log in with example" }).click();
+      await page.getByText("You are logged in as ada@example.org").waitFor();
+      expect(page.url()).toBe(url);
+      await page.locator("#identities-section summary").click();
+      await page.getByText(/Created on .* used on/).waitFor();
+      if (login === "first") await page.reload();
+    }
+    expect(await service.sql("select id from users")).toHaveLength(1);
+    await page.getByRole("button", { name: "Remove example" }).click();
+    await page.getByText("The login with example is removed.").waitFor();
+    expect(await service.sql("select id from identities")).toEqual([]);
+  },
+);
+
+test("a page to which no provider can send a user offers none", async () => {
+  await using provider = await startHostileProvider();
+  const OIDC_PROVIDERS = JSON.stringify([{ name: "example", issuer: provider.issuer, ...CLIENT }]);
+  const env = { OIDC_PROVIDERS, OIDC_REDIRECT_URIS: "https://app.example.com/callback" };
+  await using service = await startService({ env });
+  const { page } = await (await sharedBrowser()).visit(`${service.url}/account`, PHONE);
+  expect(await page.getByRole("button", { name: "Log in with example" }).isVisible()).toBe(false);
+});
+
+test("a code from a mail logs in, and a wrong one is an error beside its field", async () => {
+  await using server = await startMailServer();
+  await using service = await startService({ env: { AUTH_EMAIL_LOGIN: "true" } });
+  await using sender = await startSender(service, smtp(server));
+  const { email } = await createVerified(service);
+  const { page } = await (await sharedBrowser()).visit(`${service.url}/account`, PHONE);
+  await page.locator("#code-section summary").click();
+  await page.fill("#code-email", email);
+  await page.getByRole("button", { name: "Mail me a code" }).click();
+  await page.locator("#code").waitFor();
+  await sender.drained();
+  const mail = server.received.find(({ message }) => message.includes("Subject: Your code"));
+  const [, code = ""] = /^(\d{8})\r?$/m.exec(mail?.message ?? "") ?? [];
+  await page.fill("#code", code === "00000000" ? "00000001" : "00000000");
+  await page.keyboard.press("Enter");
+  await page.getByText("This code is not right").waitFor();
+  await page.fill("#code", code);
+  await page.keyboard.press("Enter");
+  await page.getByText(`You are logged in as ${email}`).waitFor();
+});
