@@ -64,7 +64,7 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
   const pipeline = createPipeline({
     corsOrigins: null,
     // No proxy is trusted: a client could choose the address by which its wrong keys are counted.
-    trustProxy: 0,
+    trustProxy: null,
     gate: apiKeyAuth(createApiKeys(config.administration?.keys ?? [], store)),
     logger,
     log,

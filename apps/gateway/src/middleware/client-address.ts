@@ -11,8 +11,11 @@ import { requestContext, withoutTrailingSlash } from "../elysia/request-context.
 import type { Logger } from "../observability/logger.ts";
 
 interface ClientAddressOptions {
-  /** Number of proxies that append to `X-Forwarded-For`. The client address is the entry at this position from the right. */
-  readonly trustProxy: number;
+  /**
+   * Number of proxies that append to `X-Forwarded-For`. The client address is the entry at this position from the right. With 0, the
+   * header is ignored with a warning; with null, without one.
+   */
+  readonly trustProxy: number | null;
   readonly logger: Logger;
   /** Whether GET requests to the path need no address. Reading the address costs more than responding to a probe. */
   readonly skipLogging: (path: string) => boolean;
@@ -21,7 +24,7 @@ interface ClientAddressOptions {
 }
 
 export function clientAddress({ trustProxy, logger, skipLogging, peerAddress }: ClientAddressOptions) {
-  let warned = trustProxy > 0;
+  let warned = trustProxy !== 0;
   const middleware = new Elysia({ name: "client-address" }).use(requestContext()).onRequest((context) => {
     const { entry, request } = context;
     if (request.method === "GET" && skipLogging(withoutTrailingSlash(entry.path))) return;
@@ -32,7 +35,7 @@ export function clientAddress({ trustProxy, logger, skipLogging, peerAddress }: 
         "X-Forwarded-For is ignored: set TRUST_PROXY to the number of proxies in front of the service",
       );
     }
-    const trusted = forwarded !== null && trustProxy > 0 ? forwardedAddress(forwarded, trustProxy) : null;
+    const trusted = forwarded !== null && trustProxy ? forwardedAddress(forwarded, trustProxy) : null;
     const address = trusted ?? peerAddress(request);
     if (address !== undefined) entry.clientAddress = normalizeAddress(address);
     context.clientAddress = entry.clientAddress;

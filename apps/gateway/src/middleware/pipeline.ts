@@ -16,7 +16,7 @@ import { errorHandler } from "./error-handler.ts";
 interface PipelineOptions {
   /** Exact origins, or `*` for any. null: browsers of other origins cannot use the server. */
   readonly corsOrigins: "*" | readonly string[] | null;
-  readonly trustProxy: number;
+  readonly trustProxy: number | null;
   /** Rejects requests before anything else is read, for example those over a limit. Preflights have been answered. */
   readonly gate: AnyElysia;
   readonly logger: Logger;
