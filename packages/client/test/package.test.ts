@@ -54,7 +54,13 @@ test("the package consists of the built files and has no dependencies", async ()
   ];
   modules.push("retry", "schema", "session", "storage", "types");
   const built = [...modules.map((name) => `${name}.d.ts`), "admin.js", "index.js"];
-  const expected = ["README.md", "package.json", "dist/LICENSE", "dist/cjs/package.json"];
+  const expected = [
+    "README.md",
+    "package.json",
+    "admin/package.json",
+    "dist/LICENSE",
+    "dist/cjs/package.json",
+  ];
   expected.push(...built.map((name) => `dist/${name}`), ...built.map((name) => `dist/cjs/${name}`));
   expect(installed.files).toEqual(expected.sort());
   expect(await run(["ls", "node_modules"], installed.project)).toBe("@latchkey\n");
