@@ -114,7 +114,16 @@ test("copies between all kinds of databases keep every column of every table and
   expect(await dump(source)).toEqual(before);
   expect(reports.size).toBe(1);
   const lines = [...reports].join().trim().split("\n");
-  const tables = ["deleted_imports", "digest_keys", "outbox", "todos", "users", "passkeys", "user_networks"];
+  const tables = [
+    "deleted_imports",
+    "digest_keys",
+    "outbox",
+    "todos",
+    "users",
+    "identities",
+    "passkeys",
+    "user_networks",
+  ];
   expect(lines.map((line) => line.split(" ")[0])).toEqual(tables);
   expect(lines[4]).toMatch(/^users +1095 rows, digest [0-9a-f]{16}$/);
 });

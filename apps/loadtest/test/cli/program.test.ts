@@ -121,7 +121,8 @@ test("rejections are errors, and a service that does not meet the offered rate i
   const load = "--users 1 --rate 20 --arrivals constant --duration 1s";
   const { code, stdout } = await run(`--url ${full.url} ${load}`);
   expect(code).toBe(0);
-  expect(stdout).toStartWith("Overloaded: 10.0 of 20/s answered\n");
+  // A login of the warm-up can be answered within the measurement.
+  expect(stdout).toMatch(/^Overloaded: 1[01]\.0 of 20\/s answered\n/);
   expect(stdout).toMatch(/^login +200 × 10, 503 × 10; 10 unexpected$/m);
 });
 
@@ -155,8 +156,11 @@ test("a plan counts as many queries per login as the service sends", async () =>
     );
     return counts.reduce((sum, [, count]) => sum + Number(count), 0);
   };
+  const logIn = () => post(`${service.url}/auth/login`, user);
+  // The first login of a day also stores its time.
+  await logIn();
   const before = await countQueries();
-  expect((await post(`${service.url}/auth/login`, user)).status).toBe(200);
+  expect((await logIn()).status).toBe(200);
   expect((await countQueries()) - before).toBe(QUERIES_PER_LOGIN);
 });
 

@@ -56,7 +56,8 @@ eachDatabase((startService) => {
     const tokens = responses.map((response) => response.expect<Token>(200).access_token);
     const after = await stored(service.database);
     const hashedPassword = expect.stringMatching(STORED_FORM);
-    expect(after).toEqual({ ...before, hashedPassword, importedHash: null });
+    const lastLoginAt = expect.any(String);
+    expect(after).toEqual({ ...before, hashedPassword, importedHash: null, lastLoginAt });
     expect(after.hashedPassword).not.toBe(before.hashedPassword);
     expect((await logIn(service, OTHER)).status).toBe(401);
     tokens.push(await service.login({ email: EMAIL, password: PASSWORD }));
