@@ -3,9 +3,10 @@
  * statement for every e-mail address. `mail/sender.ts` later checks whether a user has the address.
  */
 import type { EmailChangeRequest } from "@latchkey/contracts";
-import type { Database, Guard, User } from "@latchkey/database";
+import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
+import type { OwnerChecks } from "../../owner-checks.ts";
 import { EMAIL_CHANGE_REQUESTS } from "../../rate-limit/limits.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
@@ -13,17 +14,11 @@ import type { Purpose } from "../../tokens/one-time-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import { passwordGuard } from "./verify-password.ts";
 
-export interface LinkOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
+export interface LinkOptions
+  extends Pick<Database, "users" | "outbox">,
+    Pick<TokenKeys, "oneTimeTokens">,
+    Pick<OwnerChecks, "proveOwner" | "explainRejection" | "networkDigestOf"> {
   readonly hasher: Pick<Hasher, "hash">;
-  /** Returns the user, read again after the proof, and the condition of the change. */
-  readonly proveOwner: (
-    of: Principal,
-    password: string | undefined,
-    request: RequestContext,
-  ) => Promise<{ readonly user: User; readonly condition: Guard }>;
-  /** Throws the reason why a conditional change was rejected. */
-  readonly explainRejection: (userId: number, token: Guard) => Promise<never>;
-  readonly networkDigestOf: (email: string, request: RequestContext) => string | undefined;
 }
 
 export function createLinkOperations(options: LinkOptions) {

@@ -15,6 +15,7 @@ import {
 import { type Hasher, hasPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { CompleteLogin, LoginCompletion } from "../../login-completion.ts";
+import type { OwnerChecks } from "../../owner-checks.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { LoginClaims, Principal, Tokens } from "../../tokens/access-tokens.ts";
 import type { FamiliarNetworks } from "./familiar-networks.ts";
@@ -22,8 +23,7 @@ import { createLinkOperations, type LinkOptions } from "./links.ts";
 import { createPasswordVerifier, passwordGuard } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
-interface AuthServiceOptions
-  extends Omit<LinkOptions, "proveOwner" | "explainRejection" | "networkDigestOf"> {
+interface AuthServiceOptions extends Omit<LinkOptions, keyof OwnerChecks> {
   readonly hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">;
   /** null: logins are not limited per e-mail. */
   readonly familiarNetworks: FamiliarNetworks | null;

@@ -16,7 +16,6 @@ import {
 } from "@latchkey/contracts";
 import {
   type Database,
-  type Guard,
   type Identity,
   IdentityAlreadyUsed,
   type LoginRule,
@@ -28,6 +27,7 @@ import { noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import type { CompleteLogin } from "../../login-completion.ts";
 import type { AuditEvent, IdentityRejection } from "../../observability/audit.ts";
+import type { OwnerChecks } from "../../owner-checks.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { challengeOf } from "../../tokens/oidc-states.ts";
@@ -36,21 +36,12 @@ import { type IdentityClaims, type Provider, ProviderUnavailable } from "./provi
 
 interface IdentityServiceOptions
   extends Pick<Database, "identities" | "users">,
-    Pick<TokenKeys, "oidcStates"> {
+    Pick<TokenKeys, "oidcStates">,
+    OwnerChecks {
   readonly providers: readonly Provider[];
   readonly redirectUris: readonly string[];
   readonly canLogIn: LoginRule;
   readonly sendsMail: boolean;
-  /** Returns the user, read again after the proof, and the condition of a change. */
-  readonly proveOwner: (
-    of: Principal,
-    currentPassword: string | undefined,
-    request: RequestContext,
-  ) => Promise<{ readonly user: User; readonly condition: Guard }>;
-  /** Throws the reason if the principal's token is no longer valid. */
-  readonly findUser: (userId: number, token: Guard) => Promise<User>;
-  readonly explainRejection: (userId: number, token: Guard) => Promise<never>;
-  readonly networkDigestOf: (email: string, request: RequestContext) => string | undefined;
   readonly completeLogin: CompleteLogin;
 }
 

@@ -6,7 +6,6 @@ import { createHash, randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
 import {
   type Database,
-  type Guard,
   type LoginRule,
   MAX_USED_STATEMENTS,
   type Passkey,
@@ -17,6 +16,7 @@ import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
 import type { CompleteLogin } from "../../login-completion.ts";
 import type { PasskeyRejection } from "../../observability/audit.ts";
+import type { OwnerChecks } from "../../owner-checks.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { STATEMENT_LIFETIME_MS } from "../../tokens/passkey-statements.ts";
@@ -27,19 +27,11 @@ type Configured = NonNullable<Config["passkeys"]> &
   Pick<Database, "passkeys"> &
   Pick<TokenKeys, "passkeyStatements">;
 
-interface PasskeyServiceOptions extends Configured {
+interface PasskeyServiceOptions extends Configured, Pick<OwnerChecks, "proveOwner" | "findUser"> {
   /** If true, new passkeys require a verified e-mail, and users are notified of changes to their passkeys. */
   readonly sendsMail: boolean;
   /** What must remain when a passkey is removed. */
   readonly canLogIn: LoginRule;
-  /** Returns the user, read again after the proof. @throws CURRENT_PASSWORD_INCORRECT, RECENT_LOGIN_REQUIRED … */
-  readonly proveOwner: (
-    of: Principal,
-    password: string | undefined,
-    request: RequestContext,
-  ) => Promise<{ readonly user: User }>;
-  /** Throws the reason if the principal's token is no longer valid. */
-  readonly findUser: (userId: number, token: Guard) => Promise<User>;
   readonly completeLogin: CompleteLogin;
 }
 
