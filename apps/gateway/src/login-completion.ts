@@ -13,7 +13,7 @@ export interface LoginCompletion {
   readonly event?: AuditEvent | undefined;
   /** The name of the OpenID Connect provider. */
   readonly provider?: string;
-  /** The error if the user was deleted after the login was verified. */
+  /** The error if the user was deleted, or got another e-mail, after the login was verified. */
   readonly rejection: ErrorCode;
 }
 

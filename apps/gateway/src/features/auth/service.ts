@@ -190,7 +190,8 @@ export function createAuthService(options: AuthServiceOptions) {
 
     completeLogin: (async ({ id, email, tokenVersion }, { rejection, ...completion }, request) => {
       const user = await users.findWithNetwork(id, networkDigestOf(email, request));
-      if (!user) throw new ServiceError(rejection);
+      // After a change of e-mail, the token would be revoked already, and the network would belong to the old e-mail.
+      if (user?.email !== email) throw new ServiceError(rejection);
       return finishLogin({ ...user, tokenVersion }, completion, request);
     }) satisfies CompleteLogin,
 

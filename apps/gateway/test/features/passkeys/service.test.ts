@@ -184,7 +184,7 @@ test.each<[name: string, change: Change, rejection: object]>([
       });
       await users.create({ email: user.email, username: "other", hashedPassword: "other$digest" });
     },
-    { status: 401, body: { code: "INVALID_TOKEN" } },
+    REJECTED,
   ],
   [
     "a deletion",
