@@ -1,6 +1,7 @@
 /** The wire shapes of the administration over HTTP. */
 import Type from "typebox";
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, USERNAME_MAX_LENGTH } from "./bounds.ts";
+import { USERNAME_MAX_LENGTH } from "./bounds.ts";
+import { PAGE_PARAMETERS, pageOf } from "./pages.ts";
 import { Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
 import { NewEmail, Password, Roles, toUserWithRoles, User, Username } from "./users.ts";
 
@@ -48,10 +49,7 @@ export const toAdminUser = (
   ...{ last_login_at, has_password, imported, passkeys, identities, networks },
 });
 
-export const AdminUserPage = Type.Object({
-  items: Type.Array(AdminUser, { maxItems: PAGE_SIZE_MAX }),
-  next_cursor: Type.Union([Type.String(), Type.Null()], { examples: [null] }),
-});
+export const AdminUserPage = pageOf(AdminUser);
 
 const QueryFlag = Type.Enum(["true", "false"], { type: "string", examples: ["true"] });
 
@@ -67,17 +65,7 @@ export const AdminUserQuery = Type.Object({
   state: Type.Optional(Type.Enum(["active", "inactive"], { type: "string", examples: ["active"] })),
   role: Type.Optional(text({ description: "A role of the user.", examples: ["admin"] })),
   without_password: Type.Optional(QueryFlag),
-  cursor: Type.Optional(
-    Type.String({ description: "The next_cursor of the previous page.", examples: ["eyJpZCI6MX0="] }),
-  ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: PAGE_SIZE_MAX,
-      default: PAGE_SIZE_DEFAULT,
-      examples: [PAGE_SIZE_DEFAULT],
-    }),
-  ),
+  ...PAGE_PARAMETERS,
 });
 export type AdminUserQuery = Type.Static<typeof AdminUserQuery>;
 

@@ -8,6 +8,7 @@ export * from "./errors.ts";
 export * from "./keys.ts";
 export * from "./logins.ts";
 export * from "./mails.ts";
+export * from "./pages.ts";
 export * from "./passkeys.ts";
 export * from "./probes.ts";
 export * from "./text.ts";

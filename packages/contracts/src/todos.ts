@@ -1,6 +1,7 @@
-/** The wire shapes of todos, pages of todos and the cursor. */
+/** The wire shapes of todos and of their pages. */
 import Type from "typebox";
-import { ID_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "./bounds.ts";
+import { ID_MAX } from "./bounds.ts";
+import { PAGE_PARAMETERS, pageOf } from "./pages.ts";
 import { Timestamp, text } from "./text.ts";
 
 const Id = Type.Integer({ minimum: 1, maximum: ID_MAX, examples: [1] });
@@ -41,29 +42,9 @@ export type UpdateTodoRequest = Type.Static<typeof UpdateTodoRequest>;
 
 export const TodoPath = Type.Object({ id: Id });
 
-/** Any `cursor` is valid: a malformed cursor starts the listing at the beginning. */
-export const TodoQuery = Type.Object({
-  cursor: Type.Optional(
-    Type.String({ description: "The next_cursor of the previous page.", examples: ["eyJpZCI6MX0="] }),
-  ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: PAGE_SIZE_MAX,
-      default: PAGE_SIZE_DEFAULT,
-      examples: [PAGE_SIZE_DEFAULT],
-    }),
-  ),
-});
+export const TodoQuery = Type.Object(PAGE_PARAMETERS);
 
-/** The content of a page's `next_cursor`: the id of the last item on that page. */
-export const CursorPayload = Type.Object({ id: Id });
-
-export const TodoPage = Type.Object({
-  items: Type.Array(Todo, { maxItems: PAGE_SIZE_MAX }),
-  // A client that reads all pages of a mock server reaches the end.
-  next_cursor: Type.Union([Type.String(), Type.Null()], { examples: [null] }),
-});
+export const TodoPage = pageOf(Todo);
 export type TodoPage = Type.Static<typeof TodoPage>;
 
 /** The keys are the names in the OpenAPI document. */
