@@ -88,7 +88,7 @@ function passkeySection(rules: PageRules): Section {
     hasValue: true,
     effect:
       "With a passkey, you log in with your fingerprint, your face or the code of your device. If you remove one, logins that you made with it continue.",
-    content: `<ul class="passkeys" id="passkey-list"></ul>
+    content: `<ul class="removable" id="passkey-list"></ul>
 ${form(
   `id="passkey-form"`,
   `${field({ ...name, autocomplete: "off" })}\n${currentPasswordField("passkey-current", rules)}`,
@@ -104,7 +104,7 @@ const IDENTITIES: Section = {
   effect:
     "With them, you log in without a password of this account. If you remove one, logins that you made with it continue.",
   content: `<form id="identity-form" novalidate><p class="problem" role="alert" tabindex="-1"></p></form>
-<ul class="passkeys" id="identity-list"></ul>`,
+<ul class="removable" id="identity-list"></ul>`,
 };
 
 const loginsSection = ({ hasPasskeys }: PageRules): Section => ({

@@ -87,6 +87,13 @@ const messageOf = ({ status, code, name, retryAfterSeconds }) => {
 /** A line break after the hyphen of "e-mail" would look like two words. */
 const unbroken = (text) => text.replaceAll(/\b(e)-(mail)/gi, "$1\u2011$2");
 
+/** base64url without padding (RFC 4648 §5). */
+const toBase64Url = (bytes) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+
 const labelOf = (input) => input.labels[0].textContent.trim();
 
 /** Messages by the name of the field. Issues of members without a field in the form are omitted. */
@@ -174,4 +181,4 @@ for (const button of document.querySelectorAll(".reveal")) {
   button.addEventListener("click", () => reveal(button, button.previousElementSibling.type === "password"));
 }
 
-globalThis.forms = { byId, cancelRequests, onSubmit, run, send, showErrors, unbroken };
+globalThis.forms = { byId, cancelRequests, onSubmit, run, send, showErrors, toBase64Url, unbroken };

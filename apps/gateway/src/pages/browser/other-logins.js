@@ -2,7 +2,7 @@
  * Logins with a code from a mail and with OpenID Connect providers. Between this page and the provider's, the tab keeps the verifier:
  * without it, the code in the address is worth nothing.
  */
-const { byId, onSubmit, run, send } = globalThis.forms;
+const { byId, onSubmit, run, send, toBase64Url } = globalThis.forms;
 const { call, change, clearedAtEnd, loginForm, logIn, removableItem, setText, shownAfterLogin } =
   globalThis.account;
 
@@ -24,16 +24,10 @@ if (requestForm) {
 const KEY = "latchkey login";
 const here = location.origin + location.pathname;
 
-const toText = (bytes) =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-
 const begin = async (provider) => {
-  const verifier = toText(crypto.getRandomValues(new Uint8Array(32)));
+  const verifier = toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
   const challenge = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-  const body = { redirect_uri: here, code_challenge: toText(challenge) };
+  const body = { redirect_uri: here, code_challenge: toBase64Url(challenge) };
   const { authorization_url, state } = await send("POST", `auth/login/oidc/${provider}/options`, { body });
   sessionStorage.setItem(KEY, JSON.stringify({ provider, state, verifier }));
   location.assign(authorization_url);

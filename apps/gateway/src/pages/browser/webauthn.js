@@ -2,14 +2,10 @@
  * Asks the browser for a passkey. Converts from and to JSON by hand, because Safari before 18.4 has no conversions, and those of
  * password managers' extensions can throw.
  */
+const { toBase64Url } = globalThis.forms;
+
 const toBytes = (text) =>
   Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
-
-const toText = (bytes) =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
 
 const withBytes = (member) => ({ ...member, id: toBytes(member.id) });
 
@@ -26,11 +22,11 @@ const prompt = async (method, { user, excludeCredentials, allowCredentials, ...o
   const credential = await navigator.credentials[method]({ publicKey });
   if (!credential) throw new DOMException("No credential", "NotAllowedError");
   const { rawId, type, response } = credential;
-  const id = toText(rawId);
+  const id = toBase64Url(rawId);
   const present = members.filter((name) => response[name]);
   return {
     ...{ id, rawId: id, type },
-    response: Object.fromEntries(present.map((name) => [name, toText(response[name])])),
+    response: Object.fromEntries(present.map((name) => [name, toBase64Url(response[name])])),
   };
 };
 
