@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { localUrl } from "@latchkey/config";
 import type { Token, User } from "@latchkey/contracts";
-import { type Database, openDatabase } from "@latchkey/database";
+import { type Database, DatabaseUnavailable, openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
@@ -51,7 +51,9 @@ async function openLibsqlFile(): Promise<ServiceDatabase> {
     async [Symbol.asyncDispose]() {
       // To close a file that exists collects all garbage of the process, which would take most of the time of all tests.
       await folder[Symbol.asyncDispose]();
-      await database.close().catch(() => undefined);
+      await database.close().catch((error) => {
+        if (!(error instanceof DatabaseUnavailable)) throw error;
+      });
     },
   };
 }
