@@ -10,7 +10,7 @@ import type { User } from "./tables.ts";
 export interface Guard {
   /** The user's `tokenVersion`, or a lower version if the token made the latest password change. */
   readonly version: number;
-  /** The id of the token, which a password change with the token itself does not revoke; null without such a token. */
+  /** The id of a token that stays valid after the password change that it made. null: no token is excepted. */
   readonly exceptToken: string | null;
   /** If it is set, the user must also have this password. */
   readonly password?: PasswordGuard;

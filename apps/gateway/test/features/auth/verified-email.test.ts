@@ -30,7 +30,7 @@ eachDatabase((start) => {
   });
 });
 
-test("an inactive user without a verified e-mail is told that the user is inactive, where other services verify tokens", async () => {
+test("where other services verify tokens, an inactive user without a verified e-mail gets INACTIVE_USER", async () => {
   await using service = await startService({ env: { ...VERIFIED, ...privateKeyVariables("EdDSA") } });
   const { email, password } = await service.register();
   await service.sql("update users set is_active = false");
