@@ -1,7 +1,8 @@
-/** Closing finishes the submitted jobs, rejects new ones and never hangs. */
-import { describe, expect, test } from "bun:test";
+/** The digest does not stay in memory. Closing finishes the submitted jobs, rejects new ones and never hangs. */
+import { describe, expect, spyOn, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createHasher } from "../src/index.ts";
+import { Pool } from "../src/pool/pool.ts";
 import { createJob } from "./support/derivation.ts";
 import { fixtureUrl } from "./support/open-pool.ts";
 
@@ -11,6 +12,14 @@ const hashingThreads = () =>
     const comm = `/proc/self/task/${id}/comm`;
     return existsSync(comm) && readFileSync(comm, "utf8").startsWith("derive");
   });
+
+test("the digest is wiped after a hash and after a verification", async () => {
+  await using hasher = createHasher({ workers: 1 });
+  using submit = spyOn(Pool.prototype, "submit");
+  await hasher.verify("another", await hasher.hash("secret"));
+  const digests = await Promise.all(submit.mock.results.map(({ value }) => value));
+  expect(digests).toEqual([new Uint8Array(32), new Uint8Array(32)]);
+});
 
 describe("close", () => {
   test("finishes jobs in lanes and in the queue, also if it was idle before, and rejects later ones", async () => {

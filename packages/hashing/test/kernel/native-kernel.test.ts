@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { getPriority } from "node:os";
 import { availableCores } from "../../src/cpu-quota.ts";
 import { createHasher, kernels } from "../../src/index.ts";
+import { LANE_WORDS } from "../../src/kernel/addon.ts";
 import { NativeKernel } from "../../src/kernel/native-kernel.ts";
 import { ADDON, recorded } from "../fixtures/recorded-addon.ts";
 import { fixtureUrl } from "../support/open-pool.ts";
@@ -39,6 +40,23 @@ test.each([
     }
   }
   expect(finished).toEqual(expected);
+});
+
+test("a cleared lane contains nothing of its job", () => {
+  let state: Uint32Array = new Uint32Array();
+  const addon = {
+    ...ADDON,
+    prepareLane: (...args: Parameters<typeof ADDON.prepareLane>) => {
+      [state] = args;
+      state.fill(7);
+    },
+  };
+  const kernel = new NativeKernel(addon, VARIANTS, 0);
+  const bytes = new Uint8Array(0);
+  kernel.load(1, { password: bytes, salt: bytes, iterations: 1 });
+  kernel.clear(1);
+  expect(state.subarray(LANE_WORDS, 2 * LANE_WORDS).some((word) => word !== 0)).toBe(false);
+  expect(state[0]).toBe(7);
 });
 
 test("a kernel gets more lanes when a later measurement justifies them, and keeps them", () => {

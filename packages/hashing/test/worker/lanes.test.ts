@@ -1,4 +1,4 @@
-/** The memory of a job that is aborted while its worker writes the digest. */
+/** The memory of a job that is aborted while its worker writes the digest, and the lane that held the job. */
 import { expect, test } from "bun:test";
 import { Job } from "../../src/pool/job.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
@@ -12,6 +12,7 @@ test.each([0, 16, 32])(
     const input = { password: "secret", salt: "salt", iterations: 1, signal: controller.signal };
     const job = new Job({ ...input, id: 1, submittedMs: 0 }, () => {});
     job.promise.catch(() => {});
+    const cleared: number[] = [];
     const lanes = new Lanes(
       {
         lanes: 1,
@@ -23,7 +24,7 @@ test.each([0, 16, 32])(
           controller.abort();
           digest.fill(7, written);
         },
-        clear() {},
+        clear: (lane) => cleared.push(lane),
         throughput: () => ({ kernel: "test", lanes: 1, capacityPerSecond: 1 }),
       },
       new ThroughputMeter(1),
@@ -33,5 +34,6 @@ test.each([0, 16, 32])(
     lanes.push({ id: 1, ticket: 1, shape: memory.shape });
     expect(lanes.runSlice()).toMatchObject({ jobs: [{ id: 1, finished: false }], seconds: 0.004 });
     expect(new Uint8Array(memory.shape.buffer).every((byte) => byte === 0)).toBe(true);
+    expect(cleared).toEqual([0]);
   },
 );
