@@ -115,7 +115,6 @@ export function addressLimit({ quota, addresses, delayOf }: RateLimiter) {
   const plugin = rateLimitPlugin({
     duration: windowMs,
     max: limit,
-    countFailedRequest: true,
     generator: (_request, _server, { clientAddress }: { clientAddress: string }) => clientKey(clientAddress),
     // The plugin adds `RateLimit-*` and `Retry-After`.
     errorResponse: Response.json(body, { status }),
