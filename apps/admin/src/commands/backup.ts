@@ -30,6 +30,8 @@ export const backupCommand = (variables: Variables): Command =>
       const path = existing(fileOf(variables, (url) => `pg_dump --format=custom --file=${file} ${url}`));
       const isStream = file === STREAM;
       const target = isStream ? path : resolve(file);
+      // The service would keep the replaced file open, and its write-ahead log would be applied to the new one.
+      if (!isStream && target === path) throw usageError(`The file ${path} is the database.`);
       if (!isStream && !force) refuseExisting(target);
       await withDraft(target, async (draft) => {
         await backUpFile(path, draft);

@@ -97,6 +97,11 @@ test("a restore assigns no id of the replaced database again, and without that d
   await restore(1_000_002, 1_000_002);
   await Bun.write(path, "damaged ".repeat(1000));
   await restore(1_000_002, 1_000_002);
+  // As in the databases of earlier releases, whose files do not tell either.
+  sql("DELETE FROM digest_keys");
+  sql("DELETE FROM users WHERE username = 'd'");
+  await tool(["backup", backup, "--force"]);
+  await restore(2_000_003, 2_000_003);
 });
 
 test("a restore revokes all tokens, also the kept ones, and deletes passkeys only if asked to", async () => {
@@ -187,6 +192,8 @@ test("an existing backup is replaced only with --force", async () => {
   expectSentence(refused.stderr);
   expect(await Bun.file(backup).text()).toBe("precious");
   expect((await fixture.tool(["backup", backup, "--force"])).code).toBe(0);
+  // Of a database in use, the write-ahead log would be applied to the backup.
+  expect((await fixture.tool(["backup", fixture.path, "--force"])).code).toBe(64);
   expect(fixture.list().filter((name) => !name.startsWith("latchkey.db"))).toEqual(["backup.db"]);
 });
 

@@ -52,13 +52,12 @@ interface ReplacedFile extends LastIds {
 }
 
 /**
- * A replaced file with lower ids than the backup, or with another key, is not the one that was backed up, but for example that of a
+ * A replaced file with lower ids than the backup, or without its key, can be another one than was backed up, for example that of a
  * new installation. Then the ids since the backup are unknown, as without a file.
  */
 function lastIdsAfter(backup: LastIds, backupKey: string | null, replaced: ReplacedFile | null): LastIds {
-  const isOther = replaced?.key && backupKey && replaced.key !== backupKey;
-  if (replaced && !isOther && replaced.users >= backup.users && replaced.todos >= backup.todos)
-    return replaced;
+  const isSame = replaced !== null && replaced.key !== null && replaced.key === backupKey;
+  if (isSame && replaced.users >= backup.users && replaced.todos >= backup.todos) return replaced;
   const { users, todos } = raisedBy(backup, LOST_IDS);
   return { users: Math.max(users, replaced?.users ?? 0), todos: Math.max(todos, replaced?.todos ?? 0) };
 }
