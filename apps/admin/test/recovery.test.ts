@@ -272,4 +272,58 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
     expect(JSON.parse(stdout)).toMatchObject({ id: ada.id, passkeys: [] });
     expect((await register(service, "mallory")).id).toBeGreaterThan(lost.id);
   });
+
+  test("a restore ends every token, link and code of before, even if the signing key stays", async () => {
+    await using database = await openDatabaseOf(kind);
+    await using mailServer = await startMailServer();
+    const mail = {
+      MAIL_URL: mailServer.url,
+      MAIL_FROM: "latchkey@example.com",
+      PUBLIC_URL: "http://localhost",
+      AUTH_EMAIL_CHANGE: "true",
+      AUTH_EMAIL_LOGIN: "true",
+    };
+    const tool = async (command: string) => {
+      const env = { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" };
+      expect(await runTool(command.split(" "), { env, input: "" })).toMatchObject({ code: 0 });
+    };
+    const attempts: [path: string, body: object, token?: string][] = [];
+    const send = (service: string, path: string, body: object, token?: string) =>
+      request(`${service}/auth/${path}`, { method: "POST", body, token });
+    let token = "";
+    {
+      await using gateway = start(database.url, SECRET_KEY, mail);
+      const service = await gateway.ready();
+      let seen = 0;
+      const next = async () => {
+        seen += 1;
+        return (await mailServer.waitFor(seen))[seen - 1];
+      };
+      const ada = await register(service, "ada");
+      await send(service, "email-verification/confirm", { token: (await next())?.token });
+      ({ token } = await logIn(service, ada, PASSWORD));
+      await send(service, "password-reset", { email: ada.email });
+      attempts.push(["password-reset/confirm", { token: (await next())?.token, password: NEW_PASSWORD }]);
+      await tool("users invite bob@example.com");
+      attempts.push(["password-reset/confirm", { token: (await next())?.token, password: NEW_PASSWORD }]);
+      await send(service, "email-change", { email: "new@example.com", current_password: PASSWORD }, token);
+      await send(service, "email-change/approve", { token: (await next())?.token });
+      attempts.push(["email-change/confirm", { token: (await next())?.token }]);
+      const options = await send(service, "login/email/options", { email: ada.email });
+      const { state } = (await options.json()) as { state: string };
+      const [code = ""] = /^\d{8}\r?$/m.exec((await next())?.message ?? "") ?? [];
+      expect(code).not.toBe("");
+      attempts.push(["login/email", { state, code: code.trim() }], ["tokens", {}, token]);
+    }
+    if (kind === "libsql") {
+      await tool(`backup ${database.backup}`);
+      await tool(`restore ${database.backup} --force`);
+    } else await tool("raise-ids");
+    await using gateway = start(database.url, SECRET_KEY, mail);
+    const service = await gateway.ready();
+    const statuses = [];
+    for (const attempt of attempts) statuses.push((await send(service, ...attempt)).status);
+    expect(statuses).toEqual([400, 400, 400, 401, 401]);
+    expect(await usesOf(service, token)).toEqual(new Set([401]));
+  });
 });
