@@ -21,9 +21,8 @@ const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS = /^apps\/gateway\/src\/(tokens\/access-tokens\.ts$|(elysia|middleware|openapi|pages)\/)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
-/** Both databases use the same repositories. */
-const REPOSITORIES =
-  /^packages\/database\/src\/(copy|digests|email-changes|email-forms|exclusive-session|identities|imports|login-codes|login-methods|networks|operator-changes|outbox|passkeys|raise-ids|tables|todos|users|guard|user-changes|user-search|repository-client)\.ts$/;
+/** What both databases share. */
+const SHARED_QUERIES = /^packages\/database\/src\/((repositories|maintenance)\/|(dialect|tables)\.ts$)/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** What does not depend on HTTP: the services, and the stores of the rate limits. */
 const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\.ts$|rate-limit\/)/;
@@ -32,9 +31,11 @@ const FOLDER_ORDER = {
   "apps/gateway/src":
     "main.ts program.ts app.ts administration-app.ts features pages openapi middleware elysia http mail tokens lifecycle observability config.ts rate-limit",
   "apps/loadtest/src": "cli report capacity measure load",
-  // Only `repository-client.ts` and `tables.ts` refer to the types of PostgreSQL.
+  // Only `tables.ts` refers to the types of a folder, that of PostgreSQL.
   "packages/database/src":
-    "index.ts open.ts libsql postgres copy.ts raise-ids.ts exclusive-session.ts repositories.ts users.ts operator-changes.ts email-changes.ts user-search.ts imports.ts networks.ts passkeys.ts todos.ts outbox.ts digests.ts guard.ts row-decoder.ts errors.ts",
+    "index.ts open.ts libsql postgres maintenance database.ts repositories dialect.ts row-decoder.ts errors.ts",
+  "packages/database/src/repositories":
+    "repositories.ts users.ts operator-changes.ts email-changes.ts login-codes.ts user-search.ts networks.ts passkeys.ts identities.ts login-methods.ts user-changes.ts imports.ts todos.ts outbox.ts digests.ts email-forms.ts guard.ts repository-client.ts",
 };
 /** Folders that do not import each other; each pattern captures their names. */
 const SIBLINGS: readonly (readonly [folder: RegExp, ...ImportRule["example"]])[] = [
@@ -106,13 +107,13 @@ const RULES: readonly ImportRule[] = [
     example: ["apps/gateway/src/features/auth/service.ts", "elysia"],
   },
   {
-    name: "only the repositories import drizzle, and only the two database folders also database drivers",
+    name: "only packages/database imports drizzle, and only its two folders of databases also drivers",
     forbids: (path, specifier) =>
       SHIPPED.test(path) &&
       !DATABASE_FOLDER.test(path) &&
-      !(REPOSITORIES.test(path) && QUERY_BUILDERS.test(specifier)) &&
+      !(SHARED_QUERIES.test(path) && QUERY_BUILDERS.test(specifier)) &&
       DATABASE_DRIVERS.test(specifier),
-    example: ["packages/database/src/users.ts", "drizzle-orm/bun-sql"],
+    example: ["packages/database/src/repositories/users.ts", "drizzle-orm/bun-sql"],
   },
   {
     name: "services and the stores of the rate limits do not depend on HTTP",

@@ -34,7 +34,7 @@ async function seed(databaseUrl: string): Promise<void> {
       const { id } = await database.users.create({ email, username: email, hashedPassword });
       // The query that finds the user also reads its network, as after a login.
       await database.users.storeNetwork(id, "a network of another client");
-      if (user === "paused") await database.users.setActive(id, false);
+      if (user === "paused") await database.users.changeAsOperator(id, { isActive: false });
     }
   }
 }

@@ -32,7 +32,7 @@ const limit = (name: string): ServiceOptions => ({ env: { [`RATE_LIMIT_${name}`]
 const fail = (error: Error) => () => Promise.reject(error);
 
 async function registerInactive({ register, database }: Service): Promise<void> {
-  await database.users.setActive((await register()).user.id, false);
+  await database.users.changeAsOperator((await register()).user.id, { isActive: false });
 }
 
 const CASES: readonly (readonly [status: number, request: string, details?: Details])[] = [

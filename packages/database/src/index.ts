@@ -3,8 +3,7 @@
  * errors.
  */
 export { callers } from "./caller.ts";
-export type { CopiedTable, OnCopyProgress } from "./copy.ts";
-export type { EmailDigest } from "./digests.ts";
+export type { Database, DatabaseOptions } from "./database.ts";
 export {
   CopyRejected,
   DatabaseUnavailable,
@@ -17,10 +16,8 @@ export {
   UnsupportedDatabaseServer,
   UserAlreadyExists,
 } from "./errors.ts";
-export { type Guard, hasGuardedPassword, isRevoked, type PasswordGuard } from "./guard.ts";
-export type { NewIdentity } from "./identities.ts";
-export { hasImportedHash, type ImportedUser, isImported, NO_PASSWORD } from "./imports.ts";
-export type { LoginMethods, LoginRule } from "./login-methods.ts";
+export type { OnCopyProgress } from "./maintenance/copy.ts";
+export type { LastIds } from "./maintenance/raise-ids.ts";
 export {
   backUpFile,
   copyDatabase,
@@ -29,15 +26,26 @@ export {
   raiseDatabaseIds,
   restoreFile,
 } from "./open.ts";
-export type { ChangedUser, OperatorChange, OperatorChangeOptions } from "./operator-changes.ts";
-export type { ClaimedMail, Mail, MailBudget, MailPolicy, Recipient } from "./outbox.ts";
-export { MAX_USED_STATEMENTS } from "./passkeys.ts";
-export type { LastIds } from "./raise-ids.ts";
-export type * from "./repositories.ts";
-export type { PageRequest } from "./repository-client.ts";
+export type { EmailDigest } from "./repositories/digests.ts";
+export { type Guard, hasGuardedPassword, isRevoked, type PasswordGuard } from "./repositories/guard.ts";
+export type { IdentityRepository, NewIdentity } from "./repositories/identities.ts";
+export { hasImportedHash, type ImportedUser, isImported, NO_PASSWORD } from "./repositories/imports.ts";
+export type { LoginRule } from "./repositories/login-methods.ts";
+export type { OperatorChange } from "./repositories/operator-changes.ts";
+export type {
+  ClaimedMail,
+  Mail,
+  MailBudget,
+  MailPolicy,
+  OutboxRepository,
+  Recipient,
+} from "./repositories/outbox.ts";
+export { type FoundPasskey, MAX_USED_STATEMENTS, type PasskeyRepository } from "./repositories/passkeys.ts";
+export type { PageRequest } from "./repositories/repository-client.ts";
+export type { TodoRepository } from "./repositories/todos.ts";
+export type { Password, UserChange } from "./repositories/user-changes.ts";
+export { isLoginStale, type LoginMeans, type UserSearch } from "./repositories/user-search.ts";
+export type { NewUser, UserRepository } from "./repositories/users.ts";
 export type { Identity, Passkey, Todo, User } from "./tables.ts";
 export { withTimeout } from "./timeout.ts";
 export type { Timestamp } from "./timestamp.ts";
-export type { Password } from "./user-changes.ts";
-export { isLoginStale, type LoginMeans, type UserSearch, type UserTotals } from "./user-search.ts";
-export type { ListRequest, NewUser, UserChange } from "./users.ts";

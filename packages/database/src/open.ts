@@ -1,12 +1,12 @@
 /** Opens the database at a URL and loads only the driver for that database. */
 import { resolve } from "node:path";
 import { parseDatabaseUrl } from "@latchkey/contracts";
-import type { CopiedTable, OnCopyProgress } from "./copy.ts";
-import type { ExclusiveSession, SessionRole } from "./exclusive-session.ts";
+import type { Database, DatabaseOptions } from "./database.ts";
 import type * as Backup from "./libsql/backup.ts";
 import type * as Restore from "./libsql/restore.ts";
-import type { LastIds } from "./raise-ids.ts";
-import type { Database, DatabaseOptions } from "./repositories.ts";
+import type { CopiedTable, OnCopyProgress } from "./maintenance/copy.ts";
+import type { ExclusiveSession, SessionRole } from "./maintenance/exclusive-session.ts";
+import type { LastIds } from "./maintenance/raise-ids.ts";
 
 /**
  * Opens the database, but does not migrate the schema: call `migrate()` before you use the repositories.
@@ -38,7 +38,7 @@ export async function copyDatabase(
   target: DatabaseOptions,
   onProgress?: OnCopyProgress,
 ): Promise<CopiedTable[]> {
-  const { copyTables } = await import("./copy.ts");
+  const { copyTables } = await import("./maintenance/copy.ts");
   return withSession(source, "source", (from) =>
     withSession(target, "target", (to) => copyTables(from, to, onProgress)),
   );
@@ -53,7 +53,7 @@ export async function raiseDatabaseIds(
   options: DatabaseOptions,
   { by, withoutPasskeys }: { readonly by: number; readonly withoutPasskeys: boolean },
 ): Promise<LastIds> {
-  const { raisedBy, raiseIds } = await import("./raise-ids.ts");
+  const { raisedBy, raiseIds } = await import("./maintenance/raise-ids.ts");
   return withSession(options, "database", (session) =>
     raiseIds(session, { raise: (lastIds) => raisedBy(lastIds, by), withoutPasskeys }),
   );

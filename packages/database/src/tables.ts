@@ -3,14 +3,8 @@ import type { MailKind } from "@latchkey/contracts";
 import { isNotNull, type SQLWrapper, sql } from "drizzle-orm";
 import type * as postgresColumns from "./postgres/columns.ts";
 
-/** Drizzle's builders for one kind of database. The types are those of PostgreSQL. */
+/** Drizzle's builders of one database, with the types of PostgreSQL (`withPostgresTypes`). */
 export type Columns = typeof postgresColumns;
-
-/**
- * The cast is safe. Drizzle's builders for PostgreSQL and SQLite have different types, but both return the same types of
- * rows, and both have the methods that `createTables` and the repositories call.
- */
-export const toColumns = (columns: Readonly<Record<keyof Columns, unknown>>): Columns => columns as Columns;
 
 /** The conditions of partial indexes. Queries must use the same text: SQLite compares texts, not meanings. */
 export const isInactive = (isActive: SQLWrapper) => sql`not ${isActive}`;
@@ -152,13 +146,8 @@ export function createTables(columns: Columns) {
       attempts: integer().notNull().default(0),
       createdAt: createdAt(),
       attemptedAt: timestamp("attempted_at"),
-      /** null: no further attempt will be made, or `dueAt` is set. */
+      /** null: no further attempt will be made. */
       nextAttemptAt: timestamp("next_attempt_at").default(now),
-      /**
-       * Replaces `nextAttemptAt` for mails whose `kind` or `recipient` an earlier release does not know. Such a release
-       * reads only `nextAttemptAt`, and must not claim or delete these mails.
-       */
-      dueAt: timestamp("due_at"),
       /** null: the mail is sent to the user's e-mail. The recipient is deleted as soon as the mail is sent. */
       recipient: text(),
       /** Whether the recipient is verified; also set for a mail to the user's e-mail, when the mail counts in a budget. */
@@ -169,8 +158,8 @@ export function createTables(columns: Columns) {
        */
       state: text(),
     },
-    ({ userId, emailDigest, nextAttemptAt, dueAt }) =>
-      [userId, emailDigest, nextAttemptAt, dueAt].map((column) => index(`outbox_${column.name}`).on(column)),
+    ({ userId, emailDigest, nextAttemptAt }) =>
+      [userId, emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),
   );
 
   /**
@@ -192,7 +181,7 @@ export function createTables(columns: Columns) {
   return { users, todos, userNetworks, passkeys, identities, outbox, deletedImports, digestKeys };
 }
 
-type Tables = ReturnType<typeof createTables>;
+export type Tables = ReturnType<typeof createTables>;
 export type User = Readonly<Tables["users"]["$inferSelect"]>;
 export type Todo = Readonly<Tables["todos"]["$inferSelect"]>;
 export type Passkey = Readonly<Tables["passkeys"]["$inferSelect"]>;

@@ -1,14 +1,18 @@
-/** The migrations of both databases match the tables, and create their indexes. */
+/** The migrations of both databases match the tables, create their indexes, and move what they replace. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { querySqlite } from "@latchkey/testing/sqlite";
+import { openDatabase } from "../src/index.ts";
+import { migrateBefore } from "./support/extra-migration.ts";
 import { openLibsqlTestDatabase } from "./support/libsql-database.ts";
 import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 
 setDefaultTimeout(30_000);
 
 const INDEXES = [
-  ...["identities_user_id", "outbox_due_at", "outbox_email_digest", "outbox_next_attempt_at"],
+  ...["identities_user_id", "outbox_email_digest", "outbox_next_attempt_at"],
   ...["outbox_user_id", "passkeys_user_id", "users_imported_index", "users_inactive_index"],
   ...["users_roles_index", "users_username_prefix"],
 ].map((name) => ({ name }));
@@ -29,6 +33,35 @@ test("both databases have the same indexes in addition to those of constraints, 
   expect(ofPostgres).toContainEqual(POSTGRES_INDEX);
   expect(ofPostgres.filter((index) => !Bun.deepEquals(index, POSTGRES_INDEX))).toEqual(INDEXES);
 });
+
+test.each(["libsql", "postgres"] as const)(
+  "on %s, mails that wait for a time of the second clock also wait for the only one",
+  async (dialect) => {
+    await using server = await startPostgresServer();
+    await using folder = await openFolder();
+    const url = dialect === "libsql" ? folder.databaseUrl : await server.createDatabase();
+    const query = <Row>(sql: string): Promise<Row[]> =>
+      dialect === "libsql" ? querySqlite<Row>(url, sql) : server.query<Row>(sql, url);
+    await migrateBefore(url, "0012_one-clock");
+    const [first, second] = ["2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"];
+    await query(`insert into outbox (kind, next_attempt_at, due_at)
+    values ('reset', '${first}', null), ('passkey', null, '${second}'), ('deletion', null, null)`);
+    await using database = await openDatabase({ url });
+    expect(await database.migrate()).toBe("current");
+    const mails = await query<{ readonly kind: string; readonly next_attempt_at: string | Date | null }>(
+      "select kind, next_attempt_at from outbox order by id",
+    );
+    const times = mails.map(({ kind, next_attempt_at: time }) => [
+      kind,
+      time && new Date(time).toISOString(),
+    ]);
+    expect(times).toEqual([
+      ["reset", first],
+      ["passkey", second],
+      ["deletion", null],
+    ]);
+  },
+);
 
 test.each(["libsql", "postgres"])("the %s migrations match the tables", (dialect) => {
   const { stdout } = Bun.spawnSync(

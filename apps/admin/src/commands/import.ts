@@ -2,7 +2,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { countUsers, listUsers } from "@latchkey/administration";
 import { CliError, EXIT, printable, toJson, unavailable, usageError, write, writeError } from "@latchkey/cli";
-import type { Timestamp, User } from "@latchkey/database";
+import type { Timestamp } from "@latchkey/database";
 import { hashFormat } from "@latchkey/hashing";
 import { Command } from "commander";
 import { IsDateTime } from "typebox/format";
@@ -69,19 +69,15 @@ export const exportCommand = (variables: Variables): Command =>
     .argument("<file>", "a file that does not exist, which only its owner can read; - is standard output")
     .option(...JSON_OPTION)
     .action(async (path: string, { json = false }: Options) => {
-      await withDatabase(variables, async ({ users: list, passkeys, identities }) => {
+      await withDatabase(variables, async ({ users: list }) => {
         await using file = path === STREAM ? null : await openFile(path, "wx");
         let users = 0;
         for await (const page of listUsers(list)) {
           // The last id is read after each page, because users can register during the export.
           const lastId = await list.findLastId();
           const ids = page.map(({ id }) => id);
-          const [passkeysOf, identitiesOf] = [await passkeys.count(ids), await identities.count(ids)];
-          const lineOf = (user: User) => {
-            const counts = { passkeys: passkeysOf.get(user.id), identities: identitiesOf.get(user.id) };
-            return `${formatLine(user, lastId, counts)}\n`;
-          };
-          const lines = page.map(lineOf).join("");
+          const means = await list.countLoginMeans(ids, 0);
+          const lines = page.map((user) => `${formatLine(user, lastId, means.get(user.id))}\n`).join("");
           await (file ? file.writeFile(lines) : write(lines));
           users += page.length;
         }

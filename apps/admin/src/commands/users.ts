@@ -211,9 +211,8 @@ export function usersCommand(variables: Variables): Command {
       await withDatabase(variables, async (database) => {
         const { users, digests } = database;
         const user = await openAdministration(database).find(ref);
-        const since = Date.now() - FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
-        const times = await users.findNetworkTimes(user.id);
-        const familiar_networks = times.filter((time) => Date.parse(time) > since).length;
+        const means = await users.countLoginMeans([user.id], FAMILIAR_NETWORK_DAYS * 24 * 60 * 60);
+        const familiar_networks = means.get(user.id)?.networks;
         const passkeys = await describePasskeys(database, user, format);
         const identities = await describeIdentities(database, user, format);
         const email_digest = (await digests.openEmailDigest())(user.email);
@@ -244,10 +243,10 @@ export function usersCommand(variables: Variables): Command {
       const page = {
         limit: limit === undefined ? Number.POSITIVE_INFINITY : whole("--limit", limit, 1),
         after: whole("--after", after, 0),
-        search,
-        isImported: imported ?? false,
-        isWithoutPassword: withoutPassword ?? false,
-        isInactive: inactive ?? false,
+        contains: search,
+        isImported: imported,
+        isWithoutPassword: withoutPassword,
+        isActive: inactive ? false : undefined,
       };
       await withDatabase(variables, ({ users }) => printUsers(listUsers(users, page), format));
     });

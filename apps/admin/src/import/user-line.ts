@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { CliError } from "@latchkey/cli";
 import { ID_MAX, RegisterRequest, USERNAME_MAX_LENGTH } from "@latchkey/contracts";
-import type { ImportedUser, User } from "@latchkey/database";
+import type { ImportedUser, LoginMeans, User } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
 import { Compile } from "typebox/schema";
@@ -125,16 +125,13 @@ export function differences(existing: User, line: LineUser): string[] {
 }
 
 /** Formats the line of an export. An import of the line creates the same user with another id. */
-export function formatLine(
-  user: User,
-  last_id: number,
-  counts: { readonly passkeys: number | undefined; readonly identities: number | undefined },
-): string {
+export function formatLine(user: User, last_id: number, means?: LoginMeans): string {
   const { id, email, username, hashedPassword, createdAt: created_at } = user;
   const own = hashing.isStoredHash(hashedPassword) && hashing.hasPassword(user) ? hashedPassword : null;
   const login = { email, username, password_hash: hashing.validImportedHash(user) ?? own };
   const roles = user.roles.length > 0 && { roles: user.roles };
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
   const times = { created_at, ...(user.lastLoginAt !== null && { last_login_at: user.lastLoginAt }) };
+  const counts = { passkeys: means?.passkeys || undefined, identities: means?.identities || undefined };
   return JSON.stringify({ id, last_id, ...login, ...flags, ...times, ...roles, ...counts });
 }

@@ -26,7 +26,7 @@ test("explain states in order what prevents a login, and the command that change
   ];
   expect(await explain()).toEqual([0, [["succeeds", undefined], ...limits, ...others]]);
   expect(await explain({ RATE_LIMIT_ENABLED: "false" })).toEqual([0, [["succeeds", undefined], ...others]]);
-  await shared.database.users.setActive(1, false);
+  await shared.database.users.changeAsOperator(1, { isActive: false });
   const strict = { AUTH_REQUIRE_VERIFIED_EMAIL: "true", RATE_LIMIT_ENABLED: "false" };
   const blocked = [
     ["inactive", "activate"],

@@ -210,8 +210,7 @@ test.each(["libsql", "postgres"])(
     expect(await tool("users", "export", path)).toMatchObject({ code: 0 });
     const token = { version: 0, exceptToken: null };
     const [ada, bob] = [await users.findById(1), await users.findById(2)];
-    const credentials = { hashedPassword: ownHash("1"), importedHash: null, notifies: false };
-    await users.setEmail({ id: ada?.id ?? 0 }, "new@example.com", credentials);
+    await users.changeAsOperator(ada?.id ?? 0, { email: "new@example.com" });
     await users.delete(bob?.id ?? 0, token);
     await users.update(3, { hashedPassword: ownHash("2") });
     await database.close();

@@ -81,7 +81,7 @@ test("send-reset writes a reset and set-password a notification, unless the serv
     const claimed = await outbox.claim(ONE_RESET);
     expect(claimed).toMatchObject({ kind: "reset", user: { id: 1 }, isWithinBudget: true });
   }
-  await users.setActive(1, false);
+  await users.changeAsOperator(1, { isActive: false });
   const NO_MAIL = "This e-mail gets no mail: its domain does not exist, or it could be read as another one.";
   for (const [email, message] of [
     [EMAIL, "An inactive user gets no mail."],
@@ -92,7 +92,7 @@ test("send-reset writes a reset and set-password a notification, unless the serv
     const refused = await shared.tool(["users", "send-reset", email]);
     expect(refused).toEqual({ code: 1, stdout: "", stderr: `${message}\n` });
   }
-  await users.setActive(1, true);
+  await users.changeAsOperator(1, { isActive: true });
   await shared.json(["users", "set-password", EMAIL], "a new passphrase\n");
   expect(await outbox.claim(ONE_RESET)).toMatchObject({ kind: "password" });
   const env = { NODE_ENV: "production", ...shared.env };

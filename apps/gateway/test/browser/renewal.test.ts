@@ -53,7 +53,7 @@ test("over ten lifetimes, two tabs send one renewal per lifetime; deactivating t
   await first.evaluate(`client.login(${JSON.stringify({ email, password })})`);
   for (const tab of tabs)
     await tab.waitForFunction(`events.length > ${LIFETIMES}`, undefined, { timeout: 100_000 });
-  await service.database.users.setActive(user.id, false);
+  await service.database.users.changeAsOperator(user.id, { isActive: false });
   const hasEnded = "events.includes(null) && client.token === undefined && localStorage.length === 0";
   for (const tab of tabs) await tab.waitForFunction(hasEnded, undefined, { timeout: 20_000 });
 

@@ -93,7 +93,7 @@ describe.concurrent("the sender", () => {
     const [inactive, verified] = [await service.register(), await service.register()];
     await service.register({ email: "import@example.invalid" });
     await service.sql("delete from outbox");
-    await service.database.users.setActive(inactive.user.id, false);
+    await service.database.users.changeAsOperator(inactive.user.id, { isActive: false });
     await service.database.users.update(verified.user.id, { emailVerified: true });
     await service.database.outbox.request("verification", verified.email);
     for (const email of ["nobody@example.org", inactive.email, "import@example.invalid"])

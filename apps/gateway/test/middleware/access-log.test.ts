@@ -74,7 +74,7 @@ test("the line of a token that is rejected after its signature was verified has 
   await service.database.users.revokeTokens(id);
   expect(await me(token)).toBe(401);
   const second = await service.login(user);
-  await service.database.users.setActive(id, false);
+  await service.database.users.changeAsOperator(id, { isActive: false });
   expect(await me(second)).toBe(403);
   await service.database.users.delete(id);
   expect(await me(second)).toBe(404);

@@ -10,8 +10,11 @@ export const LINK_ENDS: readonly LinkEnd[] = [
   ({ call }, { token, password }) =>
     call("PATCH", "/auth/me", { token, body: { password: PASSWORD, current_password: password } }),
   ({ call }, { token }) => call("DELETE", "/auth/tokens", { token }),
-  ({ database }, { id }) => database.users.setActive(id, false),
-  ({ database: { users } }, { id }) => users.setActive(id, false).then(() => users.setActive(id, true)),
+  ({ database }, { id }) => database.users.changeAsOperator(id, { isActive: false }),
+  ({ database: { users } }, { id }) =>
+    users
+      .changeAsOperator(id, { isActive: false })
+      .then(() => users.changeAsOperator(id, { isActive: true })),
   ({ database }, { id }) => database.users.delete(id),
   // A release without versions, and one that does not know the mails of changes.
   ({ sql }, { id }) => sql(`update users set hashed_password = 'other' where id = ${id}`),

@@ -95,7 +95,7 @@ test("AUTH_CLAIMS adds claims with the state of the user, and the roles to the u
   const token = await service.login(body);
   expect(user).toMatchObject({ roles: [] });
   expect(openToken(token).claims).toMatchObject({ roles: [], email_verified: false });
-  await service.database.users.setRoles(user.id, ["admin"]);
+  await service.database.users.changeAsOperator(user.id, { roles: ["admin"] });
   await service.database.users.update(user.id, { emailVerified: true });
   const changed = await service.call("PATCH", "/auth/me", { token, body: { roles: [], username: "ada" } });
   expect(changed.expect<User>(200)).toMatchObject({ username: "ada", roles: ["admin"] });

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createClient } from "@libsql/client/sqlite3";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
-import type { RepositoryClient } from "../repository-client.ts";
+import type { RepositoryClient } from "../repositories/repository-client.ts";
 import { connect, createOrm } from "./connection.ts";
 import { watchFile } from "./file-identity.ts";
 import { openReader, type Reader } from "./reader.ts";

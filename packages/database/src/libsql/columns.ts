@@ -46,6 +46,6 @@ export const boolean = (name = "") => integer(name, { mode: "boolean" });
 /** AUTOINCREMENT never reuses an id, so a deleted user's token cannot give access to a later account. */
 export const id = () => integer().primaryKey({ autoIncrement: true });
 
-/** Compares texts by their bytes, as all indexes do. */
+/** All indexes compare texts by their bytes. */
 export const binary = (expression: SQLWrapper) => sql`${expression}`;
 export const isEmailIndexBinary = true;

@@ -2,7 +2,7 @@
 import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import Database from "libsql";
-import type { Orm } from "../repository-client.ts";
+import { type Orm, withPostgresTypes } from "../dialect.ts";
 import { isLockConflict, toDomainError } from "./errors.ts";
 
 type Statement = ReturnType<Database.Database["prepare"]>;
@@ -59,8 +59,5 @@ export function connect(path: string, timeoutMs = 0): Connection {
 /** @param query runs a statement and returns each row as an array */
 export function createOrm(query: (sql: string, parameters: unknown[]) => unknown[]): Orm {
   const orm = drizzle(async (sql, parameters) => ({ rows: query(sql, parameters) }));
-  return toOrm(Object.assign(orm, { execute: (statement: SQL) => orm.run(statement) }));
+  return withPostgresTypes<Orm>(Object.assign(orm, { execute: (statement: SQL) => orm.run(statement) }));
 }
-
-/** The cast is safe because Drizzle's query builders for both databases have the methods that this package calls. */
-const toOrm = (orm: Readonly<Record<keyof Orm, unknown>>): Orm => orm as Orm;

@@ -2,11 +2,12 @@
 import { existsSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
-import { createRepositories, type Database } from "../repositories.ts";
+import type { Database } from "../database.ts";
+import { createRepositories } from "../repositories/repositories.ts";
 import { openClient } from "./client.ts";
+import { dialect } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
 import { createRetry } from "./retry.ts";
-import * as schema from "./schema.ts";
 
 /** The file and its folder are created if they do not exist. */
 interface LibsqlOptions {
@@ -43,7 +44,7 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
   }
   return {
     kind: "libsql",
-    ...createRepositories(client, schema),
+    ...createRepositories(client, dialect),
     ping: async () => {
       await attemptPing(async () => {
         client.expectSameFile();

@@ -5,17 +5,18 @@ import {
   type ExclusiveSession,
   expectSchema,
   type SessionRole,
-} from "../exclusive-session.ts";
+} from "../maintenance/exclusive-session.ts";
 import { singleRow } from "../row-decoder.ts";
 import { connected, lock } from "./backup.ts";
 import { createFile } from "./client.ts";
 import { createOrm } from "./connection.ts";
+import { dialect } from "./dialect.ts";
 import { toDomainError } from "./errors.ts";
 import { applyMigrations, hasCurrentSchema } from "./migrate.ts";
 import { compile } from "./reader.ts";
-import * as schema from "./schema.ts";
+import { columns } from "./schema.ts";
 
-const TABLES = describeTables(schema.tables, schema.columns.getTableConfig);
+const TABLES = describeTables(dialect.tables, columns.getTableConfig);
 
 /**
  * Migrates the database in the transaction of `work`, unless `role` is `source`. Creates the file if `role` is `target`.
@@ -41,7 +42,7 @@ export async function withExclusiveSession<T>(
       expectSchema(await hasCurrentSchema(orm), role);
       const result = await work({
         tables: TABLES,
-        schema,
+        dialect,
         orm,
         toDomainError,
         select: async (query) => compile(query)(connection),

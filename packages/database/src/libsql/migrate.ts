@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 import { sql } from "drizzle-orm";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { assertCompatible, type MigrationRecord, parseOldestRelease } from "../compatibility.ts";
+import type { SchemaState } from "../database.ts";
+import type { Orm } from "../dialect.ts";
 import { toMigrationError } from "../errors.ts";
-import type { SchemaState } from "../repositories.ts";
-import type { Orm } from "../repository-client.ts";
 import { openClient } from "./client.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url));

@@ -4,7 +4,7 @@
  */
 import { rename, rm } from "node:fs/promises";
 import { InvalidBackup } from "../errors.ts";
-import { type LastIds, LOST_IDS, raisedBy, raiseIds } from "../raise-ids.ts";
+import { type LastIds, LOST_IDS, raisedBy, raiseIds } from "../maintenance/raise-ids.ts";
 import { connected, isDamaged, lock, sync } from "./backup.ts";
 import type { Connection } from "./connection.ts";
 import { withExclusiveSession } from "./exclusive-session.ts";

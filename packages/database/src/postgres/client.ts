@@ -6,7 +6,7 @@ import type { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle } from "drizzle-orm/bun-sql";
 import type { Attempt } from "../errors.ts";
-import type { RepositoryClient } from "../repository-client.ts";
+import type { RepositoryClient } from "../repositories/repository-client.ts";
 import { createRowDecoder, type Select } from "../row-decoder.ts";
 import { withTimeout } from "../timeout.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import type { PostgresAddress } from "@latchkey/contracts";
 import { SQL } from "bun";
-import type { DatabaseOptions } from "../repositories.ts";
+import type { DatabaseOptions } from "../database.ts";
 import { singleRow } from "../row-decoder.ts";
 
 /**

@@ -1,11 +1,12 @@
 /** Composes the PostgreSQL database from its client, repositories and migrations. */
 import { parsePostgresUrl } from "@latchkey/contracts";
 import { sql } from "drizzle-orm";
-import { createRepositories, type Database, type DatabaseOptions } from "../repositories.ts";
+import type { Database, DatabaseOptions } from "../database.ts";
+import { createRepositories } from "../repositories/repositories.ts";
 import { openClient, withDeadline } from "./client.ts";
 import type { PreparedStatements } from "./connection.ts";
+import { dialect } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
-import * as schema from "./schema.ts";
 
 interface PostgresOptions extends Omit<DatabaseOptions, "baseDirectory"> {
   /** Maximum time of a query including the wait for a connection, in milliseconds. @default 4000 */
@@ -33,7 +34,7 @@ export function openPostgresDatabase({
   const { orm, run, close } = client;
   return {
     kind: "postgres",
-    ...createRepositories(client, schema),
+    ...createRepositories(client, dialect),
     // After a ping has failed, `run` continues until its own, longer deadline. At that deadline, `run` replaces a stuck pool,
     // even if only pings use the pool.
     ping: async () => void (await withDeadline(run(orm.execute(sql`select 1`)), PING_DEADLINE_MS)),

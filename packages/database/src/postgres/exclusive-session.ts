@@ -13,14 +13,14 @@ import {
   type ExclusiveSession,
   expectSchema,
   type SessionRole,
-} from "../exclusive-session.ts";
+} from "../maintenance/exclusive-session.ts";
 import { createRowDecoder, singleRow } from "../row-decoder.ts";
 import { connect } from "./connection.ts";
+import { dialect } from "./dialect.ts";
 import { isLockTimeout, toDomainError } from "./errors.ts";
 import { hasCurrentSchema, migrate, select } from "./migrate.ts";
-import * as schema from "./schema.ts";
 
-const TABLES = describeTables(schema.tables, getTableConfig);
+const TABLES = describeTables(dialect.tables, getTableConfig);
 
 /** The deadline of one statement, long enough to count the rows of a large table. */
 const DEADLINE_MS = 600_000;
@@ -78,7 +78,7 @@ export async function withExclusiveSession<T>(
       }
       return await work({
         tables: TABLES,
-        schema,
+        dialect,
         orm,
         toDomainError,
         select: async (query) => {

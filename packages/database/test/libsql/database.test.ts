@@ -7,8 +7,8 @@ import { sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { DatabaseUnavailable, openDatabase } from "../../src/index.ts";
 import { openClient } from "../../src/libsql/client.ts";
-import * as schema from "../../src/libsql/schema.ts";
-import { createRepositories } from "../../src/repositories.ts";
+import { dialect } from "../../src/libsql/dialect.ts";
+import { createRepositories } from "../../src/repositories/repositories.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { migrateInProcesses } from "../support/replica.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
@@ -45,7 +45,7 @@ describe("the database file", () => {
 
   test("can be read but not written when it is full", async ({ path }) => {
     const client = await openClient(path, 1_000);
-    const { todos } = createRepositories(client, schema);
+    const { todos } = createRepositories(client, dialect);
     const { id } = await todos.create({ title: "fits", completed: false });
     await client.run(client.orm.execute("pragma max_page_count = 1"));
     const tooLong = todos.create({ title: "x".repeat(100_000), completed: false });

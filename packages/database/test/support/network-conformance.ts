@@ -20,8 +20,6 @@ export function networkConformance(test: Test): void {
     expect(await users.findWithNetwork(-1, "one")).toBeNull();
     await query("update user_networks set last_seen_at = '2026-01-02T03:04:05.678Z'");
     expect(await seenAt(ada.email, "one")).toBe("2026-01-02T03:04:05.678Z");
-    expect(await users.findNetworkTimes(first.id)).toEqual(["2026-01-02T03:04:05.678Z"]);
-    expect(await users.findNetworkTimes(second.id)).toEqual([]);
     await Promise.all([users.storeNetwork(first.id, "one"), users.storeNetwork(second.id, "one")]);
     expect(await ageMs(ada.email)).toBeWithin(-1_000, 5_000);
     expect(await ageMs(bob.email)).toBeWithin(-1_000, 5_000);
@@ -94,7 +92,7 @@ export function networkConformance(test: Test): void {
     for (const digest of ["one", "two", "three"]) await users.storeNetwork(first.id, digest);
     await users.storeNetwork(second.id, "other");
     await users.update(first.id, { username: "countess", keptNetworkDigest: "one" });
-    await users.setActive(first.id, true);
+    await users.changeAsOperator(first.id, { isActive: true });
     await users.revokeTokens(first.id);
     const hashedPassword = "new$digest";
     await users.update(first.id, { hashedPassword }, { version: 0, exceptToken: null });

@@ -1,7 +1,7 @@
 /** The behaviour of the operator's searches and changes that all databases have in common. */
 import { expect } from "bun:test";
 import { UserAlreadyExists, type UserSearch } from "../../src/index.ts";
-import { ada, bob, errorOf, type Test } from "./test-database.ts";
+import { ada, bob, errorOf, networksOf, type Test } from "./test-database.ts";
 
 const DAY_SECONDS = 24 * 60 * 60;
 const endedPassword = { hashedPassword: "ended$digest", importedHash: "none" };
@@ -21,11 +21,11 @@ export function searchConformance(test: Test): void {
     ] as const)
       ids.push((await users.create({ email, username, hashedPassword: "s$d", roles: ["b_d"] })).id);
     const [one = 0, two = 0, three = 0, four = 0] = ids;
-    await users.setActive(two, false);
-    await users.setRoles(three, ["bxd", "admin"]);
+    await users.changeAsOperator(two, { isActive: false });
+    await users.changeAsOperator(three, { roles: ["bxd", "admin"] });
     await query(`update users set imported_hash = 'none' where id = ${four}`);
     const find = async (request: Partial<UserSearch>) =>
-      (await users.search({ after: 0, limit: 10, ...request })).map(({ id }) => id);
+      (await users.list({ after: 0, limit: 10, ...request })).map(({ id }) => id);
     expect(await find({})).toEqual(ids);
     expect(await find({ after: one, limit: 2 })).toEqual([two, three]);
     expect(await find({ email: "bob@bücher.example" })).toEqual([three]);
@@ -102,7 +102,7 @@ export function searchConformance(test: Test): void {
       new RangeError("refused"),
     );
     expect(await users.findById(id)).toEqual(before);
-    expect(await users.findNetworkTimes(id)).toHaveLength(1);
+    expect(await networksOf(users, id)).toBe(1);
     const email = "new@example.org";
     const changed = await users.changeAsOperator(id, { ...change, email }, silent);
     expect(changed?.user).toMatchObject({
@@ -112,7 +112,7 @@ export function searchConformance(test: Test): void {
       tokenVersion: 1,
     });
     expect(changed).toMatchObject({ before: before ?? {}, user: (await users.findById(id)) ?? {} });
-    expect(await users.findNetworkTimes(id)).toEqual([]);
+    expect(await networksOf(users, id)).toBe(0);
     expect(await users.changeAsOperator(id + 9, change, silent)).toBeNull();
   });
 }

@@ -1,6 +1,6 @@
 /** What the conformance suites need: an empty database for each test, and users. */
 import { test } from "bun:test";
-import type { Database, Timestamp } from "../../src/index.ts";
+import type { Database, Timestamp, UserRepository } from "../../src/index.ts";
 
 /** An empty, migrated database for one test; disposing it removes everything. */
 export interface TestDatabase extends AsyncDisposable {
@@ -54,6 +54,11 @@ export const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
     () => null,
     (error: unknown) => error,
   );
+
+/** Returns the number of networks that were stored for the user in the last minute. */
+export async function networksOf(users: UserRepository, id: number): Promise<number | undefined> {
+  return (await users.countLoginMeans([id], 60)).get(id)?.networks;
+}
 
 /** Waits until the clock is past this timestamp: the next one is greater. */
 export async function waitUntilAfter(timestamp: Timestamp): Promise<void> {

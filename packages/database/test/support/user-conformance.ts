@@ -1,6 +1,6 @@
 /** The behaviour of users that all databases have in common. */
 import { expect } from "bun:test";
-import { type Guard, isRevoked, type ListRequest, UserAlreadyExists } from "../../src/index.ts";
+import { type Guard, isRevoked, UserAlreadyExists, type UserSearch } from "../../src/index.ts";
 import { ada, bob, errorOf, type Test, waitUntilAfter } from "./test-database.ts";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
@@ -22,9 +22,9 @@ export function userConformance(test: Test): void {
       expect(await users.findById(id)).toBeNull();
       expect(await users.update(id, { username: "x" })).toBeNull();
       expect(await users.update(id, {})).toBeNull();
-      expect(await users.setActive(id, false)).toBeNull();
+      expect(await users.changeAsOperator(id, { isActive: false })).toBeNull();
       expect(await users.revokeTokens(id)).toBeNull();
-      expect(await users.setRoles(id, [])).toBeNull();
+      expect(await users.changeAsOperator(id, { roles: [] })).toBeNull();
       expect(await users.delete(id)).toBe(false);
       expect(await users.list({ after: id, limit: 10 })).toEqual([]);
     }
@@ -125,16 +125,16 @@ export function userConformance(test: Test): void {
     const changed = await users.update(id, { hashedPassword: "a$b", passwordChangeTokenId: "first" });
     expect(changed).toMatchObject({ tokenVersion: 1, passwordChangeTokenId: "first" });
     await users.update(id, { username: "countess", passwordChangeTokenId: "ignored" });
-    await users.setActive(id, true);
+    await users.changeAsOperator(id, { isActive: true });
     expect(await revoked()).toEqual([1, "first"]);
     await users.update(id, { hashedPassword: "c$d", passwordChangeTokenId: "second" });
     expect(await revoked()).toEqual([2, "second"]);
     await users.update(id, { hashedPassword: "e$f" });
     expect(await revoked()).toEqual([3, null]);
     await users.update(id, { hashedPassword: "g$h", passwordChangeTokenId: "third" });
-    await users.setActive(id, false);
+    await users.changeAsOperator(id, { isActive: false });
     expect(await revoked()).toEqual([4, "third"]);
-    await users.setActive(id, true);
+    await users.changeAsOperator(id, { isActive: true });
     expect(await revoked()).toEqual([5, null]);
     await users.update(id, { hashedPassword: "g$h", passwordChangeTokenId: "fourth" });
     const after = await users.revokeTokens(id);
@@ -147,14 +147,16 @@ export function userConformance(test: Test): void {
     const { users } = database;
     const { id } = await users.create(ada);
     await users.update(id, { hashedPassword: "a$b", passwordChangeTokenId: "kept" });
-    const added = await users.setRoles(id, ["a", "b"]);
-    expect(added).toMatchObject({ roles: ["a", "b"], tokenVersion: 1, passwordChangeTokenId: "kept" });
-    const removed = await users.setRoles(id, ["a", "c"]);
-    expect(removed).toMatchObject({ roles: ["a", "c"], tokenVersion: 2, passwordChangeTokenId: null });
-    expect(await users.findById(id)).toEqual(removed);
+    const added = await users.changeAsOperator(id, { roles: ["a", "b"] });
+    expect(added?.user).toMatchObject({ roles: ["a", "b"], tokenVersion: 1, passwordChangeTokenId: "kept" });
+    const removed = await users.changeAsOperator(id, { roles: ["a", "c"] });
+    expect(removed?.user).toMatchObject({ roles: ["a", "c"], tokenVersion: 2, passwordChangeTokenId: null });
+    expect(await users.findById(id)).toEqual(removed?.user ?? null);
     await using second = await reopen();
     const databases = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? database : second));
-    await Promise.all(databases.map(({ users }, index) => users.setRoles(id, [`r${index}`])));
+    await Promise.all(
+      databases.map(({ users }, index) => users.changeAsOperator(id, { roles: [`r${index}`] })),
+    );
     expect((await users.findById(id))?.tokenVersion).toBe(12);
     for (const text of ["", "{}", "[1", "[1]"]) {
       await query(`update users set roles = '${text}'`);
@@ -182,20 +184,20 @@ export function userConformance(test: Test): void {
     ] as const)
       ids.push((await users.create({ email, username, hashedPassword: "salt$digest" })).id);
     const [one = 0, two = 0, three = 0] = ids;
-    expect(await users.setActive(three, false)).toMatchObject({ isActive: false });
-    const find = async (request: Partial<ListRequest>) =>
+    await users.changeAsOperator(three, { isActive: false });
+    const find = async (request: Partial<UserSearch>) =>
       (await users.list({ after: 0, limit: 10, ...request })).map(({ id }) => id);
-    expect(await find({ search: "@A.EXAMPLE" })).toEqual([one, three]);
-    for (const search of ["0%", "%_!Ä", "!ÄDA"])
-      expect([search, await find({ search })]).toEqual([search, [one]]);
-    expect(await find({ search: "A_E" })).toEqual([three]);
-    expect(await find({ search: "100" })).toEqual([one, two]);
+    expect(await find({ contains: "@A.EXAMPLE" })).toEqual([one, three]);
+    for (const contains of ["0%", "%_!Ä", "!ÄDA"])
+      expect([contains, await find({ contains })]).toEqual([contains, [one]]);
+    expect(await find({ contains: "A_E" })).toEqual([three]);
+    expect(await find({ contains: "100" })).toEqual([one, two]);
     expect(await find({ domain: "a.example" })).toEqual([one, three]);
     expect(await find({ domain: "_.example" })).toEqual([]);
-    expect(await find({ isInactive: true })).toEqual([three]);
-    expect(await find({ isInactive: true, search: "one" })).toEqual([]);
-    expect(await users.setActive(three, true)).toMatchObject({ isActive: true });
-    expect(await find({ isInactive: true })).toEqual([]);
+    expect(await find({ isActive: false })).toEqual([three]);
+    expect(await find({ isActive: false, contains: "one" })).toEqual([]);
+    await users.changeAsOperator(three, { isActive: true });
+    expect(await find({ isActive: false })).toEqual([]);
     expect((await users.deleteAll([one, three, 4_000])).toSorted()).toEqual([one, three]);
     expect(await find({})).toEqual([two]);
   });

@@ -48,7 +48,7 @@ export function createAdministrationService(options: AdministrationServiceOption
     /** `nextAfter` is the id of the last returned user, or null if there is no next page. */
     async list(request: UserSearch) {
       // One more row shows whether there is a next page.
-      const rows = await users.search({ ...request, limit: request.limit + 1 });
+      const rows = await users.list({ ...request, limit: request.limit + 1 });
       const items = await describeAll(rows.slice(0, request.limit));
       return { items, nextAfter: rows.length > request.limit ? (items.at(-1)?.id ?? null) : null };
     },

@@ -6,6 +6,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
 import {
   type Database,
+  type FoundPasskey,
   type LoginRule,
   MAX_USED_STATEMENTS,
   type Passkey,
@@ -34,8 +35,6 @@ interface PasskeyServiceOptions extends Configured, Pick<OwnerChecks, "proveOwne
   readonly canLogIn: LoginRule;
   readonly completeLogin: CompleteLogin;
 }
-
-type FoundPasskey = Awaited<ReturnType<Database["passkeys"]["findById"]>>;
 
 export type PasskeyService = ReturnType<typeof createPasskeyService>;
 
@@ -128,7 +127,7 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
      */
     async login({ state, response }: PasskeyLoginRequest, request: RequestContext): Promise<string> {
       const { audit } = request;
-      const reject = (reason: PasskeyRejection, passkey: FoundPasskey = null): never => {
+      const reject = (reason: PasskeyRejection, passkey: FoundPasskey | null = null): never => {
         audit("passkey.rejected", passkey?.email ?? null, passkey?.userId, { reason });
         throw new ServiceError("PASSKEY_REJECTED");
       };

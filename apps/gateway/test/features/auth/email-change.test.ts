@@ -95,7 +95,8 @@ eachDatabase((start) => {
     expect(await mails()).toMatchObject([{ to: email, token: "" }]);
     expect((await service.call("GET", "/auth/me", { token })).status).toBe(401);
     expect(await service.database.passkeys.list(id)).toEqual([]);
-    expect(await service.database.users.findNetworkTimes(id)).toEqual([]);
+    const means = await service.database.users.countLoginMeans([id], 60);
+    expect(means.get(id)?.networks).toBe(0);
     for (const [index, path] of ["password-reset", "email-verification"].entries()) {
       const body = { token: links[index], password: "a new long passphrase" };
       expect((await service.call("POST", `/auth/${path}/confirm`, { body })).body).toEqual(INVALID);

@@ -143,10 +143,10 @@ test("a failed login does not make a network familiar, and networks are familiar
 test("without a private key, the correct password of an inactive user logs in, with an event of its own", async () => {
   await using service = await start();
   await register(service);
-  await service.database.users.setActive(1, false);
+  await service.database.users.changeAsOperator(1, { isActive: false });
   expect((await logIn(service, HOME, wrong)).status).toBe(401);
   expect(await statusOf(service, HOME)).toBe(200);
-  await service.database.users.setActive(1, true);
+  await service.database.users.changeAsOperator(1, { isActive: true });
   expect(await statusOf(service, HOME)).toBe(200);
   await service.request("/healthz");
   const events = service.log.flatMap(({ event, user_id }) => (event ? [`${event} ${user_id}`] : []));
@@ -156,11 +156,11 @@ test("without a private key, the correct password of an inactive user logs in, w
 test("with a private key, the correct password of an inactive user returns 403 and makes no network familiar", async () => {
   await using service = await start({ env: privateKeyVariables("EdDSA") });
   await register(service);
-  await service.database.users.setActive(1, false);
+  await service.database.users.changeAsOperator(1, { isActive: false });
   expect((await logIn(service, ABROAD, wrong)).body).toMatchObject({ code: "INVALID_CREDENTIALS" });
   expect(await logIn(service, ABROAD)).toMatchObject({ status: 403, body: { code: "INACTIVE_USER" } });
   expect(await networkRows(service)).toHaveLength(1);
-  await service.database.users.setActive(1, true);
+  await service.database.users.changeAsOperator(1, { isActive: true });
   expect(await statusOf(service, ABROAD)).toBe(200);
   // A line is written after its response.
   const events = service.log.flatMap(({ event, user_id }) => (event ? [`${event} ${user_id}`] : []));

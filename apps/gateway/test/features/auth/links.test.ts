@@ -77,12 +77,7 @@ test("a verification whose user gets another e-mail meanwhile does not verify th
       users: {
         findById: async (id) => {
           const user = await users.findById(id);
-          if (user)
-            await users.setEmail(user, "new@example.org", {
-              hashedPassword: "a$b",
-              importedHash: null,
-              notifies: false,
-            });
+          if (user) await users.changeAsOperator(id, { email: "new@example.org" });
           return user;
         },
       },

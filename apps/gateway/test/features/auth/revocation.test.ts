@@ -88,9 +88,9 @@ test("a token of before returns 403 while the user is inactive, 401 if it is rev
   const user = await shared().createUser();
   const valid = await shared().login(user);
   await changePassword(valid, PASSWORDS[0]);
-  await shared().database.users.setActive(user.id, false);
+  await shared().database.users.changeAsOperator(user.id, { isActive: false });
   expect(await statusesOf(user.token, valid)).toEqual([401, 403]);
-  await shared().database.users.setActive(user.id, true);
+  await shared().database.users.changeAsOperator(user.id, { isActive: true });
   expect(await statusesOf(user.token, valid)).toEqual([401, 401]);
   await shared().database.users.delete(user.id);
   expect(await statusesOf(user.token, valid)).toEqual([404, 404]);

@@ -64,10 +64,7 @@ eachDatabase((start) => {
       ({ token }) =>
         service.call("PATCH", "/auth/me", { token, body: { password: "another long password" } }),
       ({ token }) => service.call("DELETE", "/auth/tokens", { token }),
-      ({ id }) =>
-        service.database.users.setEmail({ id }, `new${id}@example.org`, {
-          ...{ hashedPassword: "a$b", importedHash: null, notifies: false },
-        }),
+      ({ id }) => service.database.users.changeAsOperator(id, { email: `new${id}@example.org` }),
       ({ token }) => service.call("DELETE", "/auth/me", { token }),
     ];
     for (const change of changes) {
@@ -100,7 +97,7 @@ eachDatabase((start) => {
     await using service = await start({ env: EMAIL_LOGIN });
     const user = await service.createUser();
     const { state, code } = await beginFor(service, user);
-    await service.database.users.setActive(user.id, false);
+    await service.database.users.changeAsOperator(user.id, { isActive: false });
     const { access_token: token } = (await login(service, state, code)).expect<Token>(200);
     expect((await service.call("GET", "/auth/me", { token })).status).toBe(403);
     expect(await service.readUser(user.id)).toMatchObject({

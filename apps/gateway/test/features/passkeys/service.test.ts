@@ -171,17 +171,17 @@ test.each<[name: string, change: Change, rejection: object]>([
     (users) => users.update(1, { hashedPassword: "reset$digest" }),
     { status: 401, body: { code: "INVALID_TOKEN" } },
   ],
-  ["a deactivation", (users) => users.setActive(1, false), { status: 403, body: { code: "INACTIVE_USER" } }],
+  [
+    "a deactivation",
+    (users) => users.changeAsOperator(1, { isActive: false }),
+    { status: 403, body: { code: "INACTIVE_USER" } },
+  ],
   [
     "a change of e-mail, and a registration of the old one,",
     async (users) => {
       const user = await users.findById(1);
       if (!user) throw new Error("No user");
-      await users.setEmail(user, "new@example.org", {
-        hashedPassword: "random$digest",
-        importedHash: null,
-        notifies: false,
-      });
+      await users.changeAsOperator(user.id, { email: "new@example.org" });
       await users.create({ email: user.email, username: "other", hashedPassword: "other$digest" });
     },
     REJECTED,

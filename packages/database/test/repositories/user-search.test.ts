@@ -4,12 +4,12 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { SQL } from "bun";
 import { drizzle } from "drizzle-orm/pg-proxy";
 import Database from "libsql";
-import { createOrm } from "../src/libsql/connection.ts";
-import * as libsqlSchema from "../src/libsql/schema.ts";
-import * as postgresSchema from "../src/postgres/schema.ts";
-import { matchesQuery, searchQuery, type UserSearch } from "../src/user-search.ts";
-import { openLibsqlTestDatabase } from "./support/libsql-database.ts";
-import { openPostgresTestDatabase } from "./support/postgres-database.ts";
+import { createOrm } from "../../src/libsql/connection.ts";
+import { dialect as libsqlDialect } from "../../src/libsql/dialect.ts";
+import { dialect as postgresDialect } from "../../src/postgres/dialect.ts";
+import { matchesQuery, searchQuery, type UserSearch } from "../../src/repositories/user-search.ts";
+import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
+import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 
 setDefaultTimeout(60_000);
 
@@ -30,10 +30,10 @@ test("libsql finds the users of each search by an index", async () => {
   const plan = ({ sql, params }: { readonly sql: string; readonly params: unknown[] }) =>
     JSON.stringify(database.prepare(`explain query plan ${sql}`).all(params));
   for (const [index, request] of SEARCHES)
-    expect(plan(searchQuery(orm, libsqlSchema, { after: 0, limit: 21, ...request }, false).toSQL())).toMatch(
+    expect(plan(searchQuery(orm, libsqlDialect, { after: 0, limit: 21, ...request }, false).toSQL())).toMatch(
       index,
     );
-  expect(plan(matchesQuery(orm, libsqlSchema, "ada").toSQL())).toMatch(PREFIX);
+  expect(plan(matchesQuery(orm, libsqlDialect, "ada").toSQL())).toMatch(PREFIX);
   database.close();
 });
 
@@ -50,7 +50,7 @@ test("PostgreSQL finds the users of each search by an index", async () => {
     JSON.stringify(await client.unsafe(`explain ${sql}`, params));
   for (const [index, request] of SEARCHES)
     expect(
-      await plan(searchQuery(orm, postgresSchema, { after: 0, limit: 21, ...request }, false).toSQL()),
+      await plan(searchQuery(orm, postgresDialect, { after: 0, limit: 21, ...request }, false).toSQL()),
     ).toMatch(index);
-  expect(await plan(matchesQuery(orm, postgresSchema, "ada").toSQL())).toMatch(PREFIX);
+  expect(await plan(matchesQuery(orm, postgresDialect, "ada").toSQL())).toMatch(PREFIX);
 });

@@ -1,13 +1,13 @@
 /**
- * Passkeys in either database. A statement is the signed challenge of a login. Invariants: adding or removing a passkey locks
- * the user and increments `passkeyRevision`. A statement is used for only one login, across all replicas.
+ * Passkeys. A statement is the signed challenge of a login. Invariants: adding or removing a passkey locks the user and increments
+ * `passkeyRevision`. A statement is used for only one login, across all replicas.
  */
-import { and, asc, eq, exists, getTableColumns, inArray, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, lt, or, type SQL, sql } from "drizzle-orm";
+import type { Dialect, Orm } from "../dialect.ts";
+import type { Passkey, User } from "../tables.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
-import { createLoginMethods, type LoginRule } from "./login-methods.ts";
-import { sentByDueAt } from "./outbox.ts";
-import { type Orm, placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
-import type { Passkey } from "./tables.ts";
+import { createMethodRemovals, type MethodChange, type MethodRemovals } from "./login-methods.ts";
+import { placeholders, type RepositoryClient } from "./repository-client.ts";
 
 /** The maximum number of passkeys of one user. */
 const MAX_PASSKEYS = 10;
@@ -15,27 +15,22 @@ const MAX_PASSKEYS = 10;
 export const MAX_USED_STATEMENTS = 8;
 
 /** The condition that a user must meet to get a new passkey. */
-export interface PasskeyCondition extends Guard {
+interface PasskeyCondition extends Guard {
   readonly tokenVersion: number;
   /** The user's `passkeyRevision`. */
   readonly revision: number;
-}
-
-interface PasskeyChange {
-  /** Whether a notification is written to the outbox together with the change. */
-  readonly notifies: boolean;
 }
 
 /**
  * `counter`: the counter has not grown. `used`: the statement was used before. `busy`: until `freeAt`, which is compared with
  * `forgetBefore`, the passkey has too many used statements. `credential`: the passkey does not exist any more.
  */
-export type PasskeyUseResult =
+type PasskeyUseResult =
   | { readonly result: "accepted" | "counter" | "used" | "credential" }
   | { readonly result: "busy"; readonly freeAt: number };
 
 /** The use of a statement for one login with a passkey. */
-export interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
+interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
   readonly digest: string;
   /** In milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -43,12 +38,31 @@ export interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
   readonly forgetBefore: number;
 }
 
-export function createPasskeyRepository(
-  { orm, prepare, attempt, run, transact }: RepositoryClient,
-  tables: Tables,
-) {
-  const { passkeys, users, outbox, now, jsonMembers, jsonObject } = tables;
-  const { expectLogin } = createLoginMethods(tables);
+/** A passkey, together with the members of the user that a login needs. */
+export interface FoundPasskey extends Passkey, Pick<User, "email" | "tokenVersion"> {
+  readonly userHandle: string | null;
+}
+
+export interface PasskeyRepository extends MethodRemovals<string> {
+  findById(id: string): Promise<FoundPasskey | null>;
+  /** Returns the user's passkeys, the oldest first. */
+  list(userId: number): Promise<Passkey[]>;
+  /** Returns the user's handle, or null if the user does not exist. Stores `candidate` if the user has no handle. */
+  chooseUserHandle(userId: number, candidate: string): Promise<string | null>;
+  /** Returns null if the condition is not met, the user already has `MAX_PASSKEYS` passkeys, or the id is taken. */
+  create(
+    passkey: Pick<Passkey, "id" | "userId" | "publicKey" | "counter" | "name">,
+    condition: PasskeyCondition,
+    change: MethodChange,
+  ): Promise<Passkey | null>;
+  /** Stores a login, or returns why the login is rejected. Statements are stored only while the counter stays 0. */
+  use(use: PasskeyUse): Promise<PasskeyUseResult>;
+}
+
+export function createPasskeyRepository(client: RepositoryClient, dialect: Dialect): PasskeyRepository {
+  const { orm, prepare, attempt, run, transact } = client;
+  const { tables, now, jsonMembers, jsonObject } = dialect;
+  const { passkeys, users, outbox } = tables;
   const given = placeholders("id", "userId", "counter", "digest", "expiresAt", "forgetBefore");
   const { passkeyUserHandle } = users;
   const columns = {
@@ -93,47 +107,25 @@ export function createPasskeyRepository(
     .returning({ id: passkeys.id })
     .prepare("use_passkey");
 
-  /** Returns the user, or null if the condition is not met. */
+  /** Locks the user and returns the user, or null if the condition is not met. */
   const incrementRevision = async (transaction: Orm, userId: number, condition?: SQL) => {
     const query = transaction.update(users).set({ passkeyRevision: sql`${users.passkeyRevision} + 1` });
     const [user = null] = await query.where(and(eq(users.id, userId), condition)).returning();
     return user;
   };
 
-  const notify = (transaction: Orm, userId: number) =>
-    transaction.insert(outbox).values({ kind: "passkey", userId, ...sentByDueAt(tables) });
-
   return {
-    /** Returns the passkey, together with the members of the user that a login needs. */
-    findById: async (id: string) => (await byId({ id }))[0] ?? null,
-    /** Returns the user's passkeys, the oldest first. */
-    list: (userId: number) => oldestFirst({ userId }),
-    /** Returns the number of passkeys by user id, only for users who have passkeys. */
-    count: async (userIds: readonly number[]) => {
-      const { userId } = passkeys;
-      const count = sql<number | string>`count(*)`;
-      const ofUsers = inArray(userId, [...userIds]);
-      const query = orm.select({ userId, count }).from(passkeys).where(ofUsers).groupBy(userId);
-      const rows = await run(query);
-      return new Map(rows.map((row) => [row.userId, Number(row.count)]));
-    },
-    /**
-     * Returns the user's handle, or null if the user does not exist. Stores `candidate` as the handle if the user has no
-     * handle.
-     */
-    chooseUserHandle: async (userId: number, candidate: string) => {
+    findById: async (id) => (await byId({ id }))[0] ?? null,
+    list: (userId) => oldestFirst({ userId }),
+    chooseUserHandle: async (userId, candidate) => {
       const handle = sql`coalesce(${passkeyUserHandle}, ${candidate})`;
       const query = orm.update(users).set({ passkeyUserHandle: handle }).where(eq(users.id, userId));
       return (await run(query.returning({ handle: passkeyUserHandle })))[0]?.handle ?? null;
     },
-    /** Returns null if the condition is not met, the user already has `MAX_PASSKEYS` passkeys, or the id is taken. */
-    create: (
-      passkey: Pick<Passkey, "id" | "userId" | "publicKey" | "counter" | "name">,
-      { revision, tokenVersion, ...token }: PasskeyCondition,
-      { notifies }: PasskeyChange,
-    ) =>
+    create: (passkey, { revision, tokenVersion, ...token }, { notifies }) =>
       transact(async (transaction) => {
-        const own = sql`(select count(*) from ${passkeys} where ${eq(passkeys.userId, passkey.userId)})`;
+        const { userId } = passkey;
+        const own = sql`(select count(*) from ${passkeys} where ${eq(passkeys.userId, userId)})`;
         // The revision lets only one of several concurrent additions succeed. If all additions succeeded, the
         // user could exceed `MAX_PASSKEYS`, because each addition counts only the earlier passkeys.
         const condition = and(
@@ -142,14 +134,13 @@ export function createPasskeyRepository(
           eq(users.passkeyRevision, revision),
           lt(own, MAX_PASSKEYS),
         );
-        if (!(await incrementRevision(transaction, passkey.userId, condition))) return null;
+        if (!(await incrementRevision(transaction, userId, condition))) return null;
         const query = transaction.insert(passkeys).values(passkey).onConflictDoNothing().returning();
         const [created = null] = await query;
-        if (created && notifies) await notify(transaction, passkey.userId);
+        if (created && notifies) await transaction.insert(outbox).values({ kind: "passkey", userId });
         return created;
       }),
-    /** Stores a login, or returns why the login is rejected. Statements are stored only while the counter stays 0. */
-    use: async ({ expiresAt, ...use }: PasskeyUse): Promise<PasskeyUseResult> => {
+    use: async ({ expiresAt, ...use }) => {
       const stored = await attempt(() => logIn.execute({ ...use, expiresAt: String(expiresAt) }));
       if (stored.length > 0) return { result: "accepted" };
       const [passkey] = await byId({ id: use.id });
@@ -163,36 +154,11 @@ export function createPasskeyRepository(
         .sort((one, other) => one - other);
       return { result: "busy", freeAt };
     },
-    /**
-     * Returns false if the condition is not met or the user has no passkey with this id.
-     * @throws LastLogin if `canLogIn` rejects what would remain
-     */
-    delete: (
-      id: string,
-      userId: number,
-      condition: Guard,
-      { notifies, canLogIn }: PasskeyChange & { readonly canLogIn: LoginRule },
-    ) =>
-      transact(async (transaction) => {
-        const own = and(eq(passkeys.id, id), eq(passkeys.userId, userId));
-        const isOwn = exists(transaction.select({ id: passkeys.id }).from(passkeys).where(own));
-        const isValid = and(meetsGuard(users, condition), isOwn);
-        const user = await incrementRevision(transaction, userId, isValid);
-        if (!user) return false;
-        const query = transaction.delete(passkeys).where(own).returning({ id: passkeys.id });
-        const isDeleted = (await query).length > 0;
-        if (isDeleted) await expectLogin(transaction, user, canLogIn);
-        if (isDeleted && notifies) await notify(transaction, userId);
-        return isDeleted;
-      }),
-    /** Returns the user, or null if the user does not exist. Notifies only a user who had passkeys. */
-    deleteAll: (userId: number, { notifies }: PasskeyChange) =>
-      transact(async (transaction) => {
-        const user = await incrementRevision(transaction, userId);
-        const query = transaction.delete(passkeys).where(eq(passkeys.userId, userId));
-        const isDeleted = (await query.returning({ id: passkeys.id })).length > 0;
-        if (isDeleted && notifies) await notify(transaction, userId);
-        return user;
-      }),
+    ...createMethodRemovals<string>(client, dialect, {
+      table: passkeys,
+      isId: (id) => eq(passkeys.id, id),
+      kind: "passkey",
+      lock: incrementRevision,
+    }),
   };
 }

@@ -1,9 +1,9 @@
 /** What operations on whole tables need from a database that no other session uses: copies, and changes after a restore. */
 import { getTableColumns } from "drizzle-orm";
 import type { getTableConfig, PgColumn, PgTable } from "drizzle-orm/pg-core";
-import { CopyRejected } from "./errors.ts";
-import type { Orm, Tables } from "./repository-client.ts";
-import type { Select } from "./row-decoder.ts";
+import type { Dialect, Orm } from "../dialect.ts";
+import { CopyRejected } from "../errors.ts";
+import type { Select } from "../row-decoder.ts";
 
 /** The `source` of a copy is only read. The `target` of a copy, or the `database` whose ids are raised, is migrated and written. */
 export type SessionRole = "source" | "target" | "database";
@@ -20,7 +20,7 @@ export interface SessionTable {
 export interface ExclusiveSession {
   /** Sorted: a table comes after the tables to which its foreign keys refer. */
   readonly tables: readonly SessionTable[];
-  readonly schema: Pick<Tables, "users" | "passkeys" | "identities" | "randomTo">;
+  readonly dialect: Dialect;
   readonly orm: Orm;
   readonly select: <Row>(query: Select<Row>) => Promise<Row[]>;
   /** Returns the highest id that a row of the table has ever had, or 0 if no row has ever had an id. */

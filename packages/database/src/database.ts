@@ -1,26 +1,5 @@
-/** The database interface. Each repository has one implementation for both databases. */
-import { createDigestRepository } from "./digests.ts";
-import { createIdentityRepository } from "./identities.ts";
-import { createOutboxRepository } from "./outbox.ts";
-import { createPasskeyRepository } from "./passkeys.ts";
-import type { RepositoryClient, Tables } from "./repository-client.ts";
-import { createTodoRepository } from "./todos.ts";
-import { createUserRepository } from "./users.ts";
-
-/** Every method of a repository can reject with `DatabaseUnavailable`. */
-export const createRepositories = (client: RepositoryClient, tables: Tables) => ({
-  users: createUserRepository(client, tables),
-  passkeys: createPasskeyRepository(client, tables),
-  identities: createIdentityRepository(client, tables),
-  todos: createTodoRepository(client, tables),
-  outbox: createOutboxRepository(client, tables),
-  digests: createDigestRepository(client, tables),
-});
-
-type Repositories = Readonly<ReturnType<typeof createRepositories>>;
-export type UserRepository = Repositories["users"];
-export type TodoRepository = Repositories["todos"];
-export type OutboxRepository = Repositories["outbox"];
+/** The database interface, which both databases implement. */
+import type { Repositories } from "./repositories/repositories.ts";
 
 /** `newer`: a later release has migrated the schema, and all of the later migrations are compatible with this release. */
 export type SchemaState = "current" | "newer";

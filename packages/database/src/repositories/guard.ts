@@ -3,8 +3,7 @@
  * checks that both agree.
  */
 import { and, eq, gt, or, sql } from "drizzle-orm";
-import type { Tables } from "./repository-client.ts";
-import type { User } from "./tables.ts";
+import type { Tables, User } from "../tables.ts";
 
 /** A statement that changes a user checks this guard: the user is active, and nothing has revoked what the request proved. */
 export interface Guard {

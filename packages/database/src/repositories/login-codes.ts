@@ -1,10 +1,10 @@
 /** Logins with a code from a mail. Invariant: a login increments `loginCodeRevision`, so a code works once and ends all others. */
 import { and, eq, sql } from "drizzle-orm";
+import type { Dialect } from "../dialect.ts";
+import type { User } from "../tables.ts";
 import { meetsPasswordGuard, type PasswordGuard } from "./guard.ts";
-import { sentByDueAt } from "./outbox.ts";
-import type { RepositoryClient, Tables } from "./repository-client.ts";
-import type { User } from "./tables.ts";
-import type { Password, UserChanges } from "./user-changes.ts";
+import type { RepositoryClient } from "./repository-client.ts";
+import { createUserChanges, type Password } from "./user-changes.ts";
 
 interface CodeUse {
   readonly hash: PasswordGuard;
@@ -12,18 +12,19 @@ interface CodeUse {
   readonly password: Password;
 }
 
-export function createLoginCodes(
-  { run, orm, transact }: RepositoryClient,
-  tables: Tables,
-  { takeOver }: Pick<UserChanges, "takeOver">,
-) {
-  const { users, outbox } = tables;
+export interface LoginCodes {
+  /**
+   * Uses a code for a login. If the e-mail of an active user was not verified, all credentials end and the user is notified.
+   * Returns the user after the change, or null if the code was used, or the user has changed since `user` was read.
+   */
+  useLoginCode(user: User, use: CodeUse): Promise<User | null>;
+}
+
+export function createLoginCodes({ run, orm, transact }: RepositoryClient, dialect: Dialect): LoginCodes {
+  const { users, outbox } = dialect.tables;
+  const { takeOver } = createUserChanges(dialect);
   return {
-    /**
-     * Uses a code for a login. If the e-mail of an active user was not verified, all credentials end and the user is notified.
-     * Returns the user after the change, or null if the code was used, or the user has changed since `user` was read.
-     */
-    useLoginCode: async (user: User, { hash, password }: CodeUse): Promise<User | null> => {
+    useLoginCode: async (user, { hash, password }) => {
       const isUnchanged = and(
         eq(users.tokenVersion, user.tokenVersion),
         eq(users.loginCodeRevision, user.loginCodeRevision),
@@ -32,10 +33,7 @@ export function createLoginCodes(
       if (user.isActive && !user.emailVerified)
         return transact(async (transaction) => {
           const changed = await takeOver(transaction, user, password, isUnchanged);
-          if (!changed) return null;
-          await transaction
-            .insert(outbox)
-            .values({ kind: "takeover", userId: user.id, ...sentByDueAt(tables) });
+          if (changed) await transaction.insert(outbox).values({ kind: "takeover", userId: user.id });
           return changed;
         });
       const isSame = and(

@@ -1,18 +1,8 @@
-/**
- * What the repositories need from a database. The types are those of PostgreSQL. `libsql/connection.ts` casts Drizzle's query
- * builders for SQLite to these types.
- */
+/** What the repositories need from a connection to a database. */
 import { type Placeholder, sql } from "drizzle-orm";
-import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
-import type { Attempt } from "./errors.ts";
-import type * as schema from "./postgres/schema.ts";
-import type { Select } from "./row-decoder.ts";
-
-export type Tables = typeof schema;
-export type Orm = Pick<
-  PgDatabase<PgQueryResultHKT>,
-  "select" | "selectDistinct" | "insert" | "update" | "delete" | "execute"
->;
+import type { Orm } from "../dialect.ts";
+import type { Attempt } from "../errors.ts";
+import type { Select } from "../row-decoder.ts";
 
 /** Selects the first `limit` rows with an id greater than `after`, in ascending order of id. */
 export interface PageRequest {

@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { openLibsqlDatabase } from "../src/libsql/database.ts";
-import { withExclusiveSession as withLibsql } from "../src/libsql/exclusive-session.ts";
-import { withExclusiveSession as withPostgres } from "../src/postgres/exclusive-session.ts";
-import { openPostgresTestDatabase } from "./support/postgres-database.ts";
-import { migrateInProcesses } from "./support/replica.ts";
-import { errorOf } from "./support/test-database.ts";
+import { openLibsqlDatabase } from "../../src/libsql/database.ts";
+import { withExclusiveSession as withLibsql } from "../../src/libsql/exclusive-session.ts";
+import { withExclusiveSession as withPostgres } from "../../src/postgres/exclusive-session.ts";
+import { openPostgresTestDatabase } from "../support/postgres-database.ts";
+import { migrateInProcesses } from "../support/replica.ts";
+import { errorOf } from "../support/test-database.ts";
 
 const ROLES = ["source", "target"] as const;
 

@@ -1,6 +1,6 @@
 /**
- * What an operator reads about users, in either database. Invariant: no query reads more rows than its page needs by much,
- * however many users there are: the embedded database blocks the whole service while it reads.
+ * What an operator reads about users. Invariant: no query of the service reads more rows than its page needs by much, however many
+ * users there are: the embedded database blocks the whole service while it reads.
  */
 import { emailForms } from "@latchkey/contracts";
 import {
@@ -11,26 +11,37 @@ import {
   eq,
   gt,
   inArray,
+  isNotNull,
+  isNull,
+  lte,
   max,
+  ne,
   or,
   type SQL,
   type SQLWrapper,
   sql,
 } from "drizzle-orm";
+import type { Dialect, Orm } from "../dialect.ts";
+import { hasRoles, isInactive, type User } from "../tables.ts";
+import type { Timestamp } from "../timestamp.ts";
 import { NO_PASSWORD } from "./imports.ts";
-import type { Orm, PageRequest, RepositoryClient, Tables } from "./repository-client.ts";
-import { hasRoles, isInactive } from "./tables.ts";
-import type { Timestamp } from "./timestamp.ts";
+import type { PageRequest, RepositoryClient } from "./repository-client.ts";
 
 /** Selects the users that meet all conditions. A condition that is undefined is met by every user. */
 export interface UserSearch extends PageRequest {
   /** This address, in any of its forms (`emailForms`). */
   readonly email?: string | undefined;
+  /** This domain of the e-mail in lower case, in any of its forms. No index finds these users. */
+  readonly domain?: string | undefined;
   /** The beginning of the e-mail or of the username. The case of usernames is ignored by the rules of the database. */
   readonly search?: string | undefined;
+  /** A part of the e-mail or of the username. Only the case of ASCII letters is ignored. No index finds these users. */
+  readonly contains?: string | undefined;
   readonly isActive?: boolean | undefined;
   readonly role?: string | undefined;
   readonly isWithoutPassword?: boolean | undefined;
+  /** true: only users with the hash of another system. false: all users. */
+  readonly isImported?: boolean | undefined;
 }
 
 /** How many logins with something else than a password a user has, and from how many networks. */
@@ -53,9 +64,21 @@ const LAST_CHARACTER = "\u{10FFFF}";
 /** The users that one query counts. */
 const COUNTED_AT_ONCE = 50_000;
 
-type SearchTables = Pick<Tables, "users" | "binary" | "isReturnedBy">;
+export interface UserSearches {
+  /** Returns a page in ascending order of ids. */
+  list(request: UserSearch): Promise<User[]>;
+  /** @param networkSeconds networks that were stored earlier are not counted */
+  countLoginMeans(ids: readonly number[], networkSeconds: number): Promise<Map<number, LoginMeans>>;
+  /** Counts all users, in queries that are short each. */
+  countTotals(recentSeconds: number): Promise<UserTotals>;
+  /**
+   * Stores the time of a login, unless the stored time is less than a day old. Does not change `updatedAt`, because a login is
+   * not a change of the user.
+   */
+  storeLogin(id: number): Promise<void>;
+}
 
-const prefixRanges = ({ users, binary }: SearchTables, prefix: string) => {
+const prefixRanges = ({ tables: { users }, binary }: Dialect, prefix: string) => {
   const [email, username] = [binary(sql`${users.email}`), binary(sql`lower(${users.username})`)];
   const [first, last] = [sql`lower(${prefix})`, sql`lower(${prefix}) || ${LAST_CHARACTER}`];
   return {
@@ -64,41 +87,60 @@ const prefixRanges = ({ users, binary }: SearchTables, prefix: string) => {
   };
 };
 
+/** A pattern that matches the text literally. */
+const escapeLike = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
+const isLike = (text: SQLWrapper, pattern: SQLWrapper | string) => sql`${text} like ${pattern} escape '!'`;
+
 /** Counts the matches of each index, but no more than `MAX_INDEXED_MATCHES`. */
-export function matchesQuery(orm: Orm, tables: SearchTables, prefix: string) {
-  const { users } = tables;
+export function matchesQuery(orm: Orm, dialect: Dialect, prefix: string) {
+  const { users } = dialect.tables;
   const countUpTo = (range: SQL) =>
     sql<
       number | string
     >`(select count(*) from (select 1 from ${users} where ${range} limit ${MAX_INDEXED_MATCHES}) as matches)`;
-  const { email, username } = prefixRanges(tables, prefix);
+  const { email, username } = prefixRanges(dialect, prefix);
   return orm
     .select({ emails: countUpTo(email), usernames: countUpTo(username) })
     .from(sql`(select 1) as one`);
 }
 
 /** @param isCommon whether so many users match the prefix that the indexes are not used for it */
-export function searchQuery(orm: Orm, tables: SearchTables, request: UserSearch, isCommon: boolean) {
-  const { users, isReturnedBy } = tables;
-  const { after, limit, email, search, isActive, role, isWithoutPassword } = request;
+export function searchQuery(orm: Orm, dialect: Dialect, request: UserSearch, isCommon: boolean) {
+  const { tables, isReturnedBy } = dialect;
+  const { users } = tables;
+  const { after, limit, email, domain, search, contains, isActive } = request;
+  const { role, isWithoutPassword, isImported } = request;
   const conditions = [gt(users.id, after)];
   if (email !== undefined) conditions.push(inArray(users.email, emailForms(email)));
+  if (domain !== undefined) {
+    const patterns = emailForms(`@${domain}`).map((form) => `%${escapeLike(form)}`);
+    conditions.push(sql`(${or(...patterns.map((pattern) => isLike(sql`${users.email}`, pattern)))})`);
+  }
+  if (contains !== undefined) {
+    const pattern = sql`lower(${`%${escapeLike(contains)}%`})`;
+    const [inEmail, inUsername] = [users.email, users.username].map((text) =>
+      isLike(sql`lower(${text})`, pattern),
+    );
+    conditions.push(sql`(${inEmail} or ${inUsername})`);
+  }
   if (search !== undefined) {
-    const ranges = prefixRanges(tables, search);
+    const ranges = prefixRanges(dialect, search);
     const ids = (range: SQL) => sql`select ${users.id} from ${users} where ${range}`;
     const found = sql`${users.id} ${isReturnedBy(sql`${ids(ranges.email)} union ${ids(ranges.username)}`)}`;
     conditions.push(isCommon ? sql`(${ranges.email} or ${ranges.username})` : found);
   }
   if (isActive !== undefined)
     conditions.push(isActive ? eq(users.isActive, true) : isInactive(users.isActive));
-  if (role !== undefined) {
-    const text = `%${JSON.stringify(role).replaceAll(/[!%_]/g, "!$&")}%`;
-    conditions.push(hasRoles(users.roles), sql`${users.roles} like ${text} escape '!'`);
-  }
+  if (role !== undefined)
+    conditions.push(
+      hasRoles(users.roles),
+      isLike(sql`${users.roles}`, `%${escapeLike(JSON.stringify(role))}%`),
+    );
   if (isWithoutPassword !== undefined) {
     const comparison = sql.raw(isWithoutPassword ? "=" : "is distinct from");
     conditions.push(sql`${users.importedHash} ${comparison} ${NO_PASSWORD}`);
   }
+  if (isImported) conditions.push(isNotNull(users.importedHash), ne(users.importedHash, NO_PASSWORD));
   return orm
     .select()
     .from(users)
@@ -107,19 +149,18 @@ export function searchQuery(orm: Orm, tables: SearchTables, request: UserSearch,
     .limit(limit);
 }
 
-export function createUserSearch({ orm, prepare, run }: RepositoryClient, tables: Tables) {
-  const { users, userNetworks, passkeys, identities, now, later } = tables;
+export function createUserSearches({ orm, prepare, run }: RepositoryClient, dialect: Dialect): UserSearches {
+  const { tables, now, later } = dialect;
+  const { users, userNetworks, passkeys, identities } = tables;
 
   return {
-    /** Returns a page in ascending order of ids. */
-    search: async (request: UserSearch) => {
+    list: async (request) => {
       const { search } = request;
-      const [matches] = search === undefined ? [] : await prepare(matchesQuery(orm, tables, search))({});
+      const [matches] = search === undefined ? [] : await prepare(matchesQuery(orm, dialect, search))({});
       const isCommon = Math.max(Number(matches?.emails), Number(matches?.usernames)) >= MAX_INDEXED_MATCHES;
-      return prepare(searchQuery(orm, tables, request, isCommon))({});
+      return prepare(searchQuery(orm, dialect, request, isCommon))({});
     },
-    /** @param networkSeconds networks that were stored earlier are not counted */
-    countLoginMeans: async (ids: readonly number[], networkSeconds: number) => {
+    countLoginMeans: async (ids, networkSeconds) => {
       const countOf = (name: keyof LoginMeans, userId: SQLWrapper & Pick<AnyColumn, "table">, more?: SQL) =>
         sql`select ${userId} as id, ${sql.raw(`'${name}'`)} as name, count(*) as rows from ${userId.table} where ${and(inArray(userId, [...ids]), more)} group by ${userId}`;
       const isRecent = gt(userNetworks.lastSeenAt, later(-networkSeconds));
@@ -137,20 +178,14 @@ export function createUserSearch({ orm, prepare, run }: RepositoryClient, tables
       }
       return means;
     },
-    /** Counts all users, in queries that are short each. */
-    countTotals: async (recentSeconds: number): Promise<UserTotals> => {
+    countTotals: async (recentSeconds) => {
       const totals = { users: 0, inactive: 0, recent: 0 };
+      const { id, isActive, lastLoginAt } = users;
+      const sumOf = (condition: SQL) =>
+        sql<number | string>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`;
       for (let after = 0; ; ) {
-        const { id, isActive, lastLoginAt } = users;
-        const part = orm
-          .select({ id, isActive, lastLoginAt })
-          .from(users)
-          .where(gt(id, after))
-          .orderBy(asc(id))
-          .limit(COUNTED_AT_ONCE)
-          .as("part");
-        const sumOf = (condition: SQL) =>
-          sql<number | string>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`;
+        const page = orm.select({ id, isActive, lastLoginAt }).from(users).where(gt(id, after));
+        const part = page.orderBy(asc(id)).limit(COUNTED_AT_ONCE).as("part");
         const counts = orm
           .select({
             last: max(part.id),
@@ -165,28 +200,18 @@ export function createUserSearch({ orm, prepare, run }: RepositoryClient, tables
         after = Number(counted.last);
       }
     },
-    /**
-     * Stores the time of a login, unless the stored time is less than a day old. Does not change `updatedAt`, because a login is
-     * not a change of the user.
-     */
-    storeLogin: async (id: number): Promise<void> => {
-      const isOld = or(
-        sql`${users.lastLoginAt} is null`,
-        sql`${users.lastLoginAt} <= ${later(-24 * 60 * 60)}`,
-      );
-      await run(
-        orm
-          .update(users)
-          .set({ lastLoginAt: now })
-          .where(and(eq(users.id, id), isOld)),
-      );
+    storeLogin: async (id) => {
+      const { lastLoginAt } = users;
+      const isOld = or(isNull(lastLoginAt), lte(lastLoginAt, later(-LOGIN_STORED_SECONDS)));
+      const query = orm.update(users).set({ lastLoginAt: now });
+      await run(query.where(and(eq(users.id, id), isOld)));
     },
   };
 }
 
 /** The age from which the stored time of the latest login is replaced. */
-const LOGIN_STORED_MS = 24 * 60 * 60 * 1000;
+const LOGIN_STORED_SECONDS = 24 * 60 * 60;
 
 /** Whether a login now must call `storeLogin`. */
 export const isLoginStale = (lastLoginAt: Timestamp | null): boolean =>
-  lastLoginAt === null || Date.now() - Date.parse(lastLoginAt) >= LOGIN_STORED_MS;
+  lastLoginAt === null || Date.now() - Date.parse(lastLoginAt) >= LOGIN_STORED_SECONDS * 1000;

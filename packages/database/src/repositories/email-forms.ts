@@ -1,5 +1,5 @@
 import { inArray, type Placeholder, sql } from "drizzle-orm";
-import type { Tables } from "./repository-client.ts";
+import type { Tables } from "../tables.ts";
 
 type Form = string | Placeholder;
 

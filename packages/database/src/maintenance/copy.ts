@@ -4,9 +4,9 @@
  * all rows of the source, or no row.
  */
 import { getTableColumns, sql } from "drizzle-orm";
-import { CopyRejected, toCopyError } from "./errors.ts";
+import { CopyRejected, toCopyError } from "../errors.ts";
+import { singleRow } from "../row-decoder.ts";
 import type { ExclusiveSession, SessionTable } from "./exclusive-session.ts";
-import { singleRow } from "./row-decoder.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

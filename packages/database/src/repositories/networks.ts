@@ -1,26 +1,27 @@
-/** Stores, in either database, the networks from which users registered or logged in. */
+/** Stores the networks from which users registered or logged in. */
 import { and, desc, eq, notInArray, sql } from "drizzle-orm";
-import { placeholders, type RepositoryClient, type Tables } from "./repository-client.ts";
-import type { Timestamp } from "./timestamp.ts";
+import type { Dialect } from "../dialect.ts";
+import type { RepositoryClient } from "./repository-client.ts";
 
 /** The maximum number of networks that are stored for one user. */
 const MAX_NETWORKS = 20;
 
-export function createNetworks(
-  { orm, prepare, attemptAll }: RepositoryClient,
-  { users, userNetworks, now, forShare }: Tables,
-) {
-  const { userId, networkDigest, lastSeenAt } = userNetworks;
-  const given = placeholders("userId");
-  const times = prepare(orm.select({ lastSeenAt }).from(userNetworks).where(eq(userId, given.userId)));
+export interface Networks {
+  /**
+   * Stores the network with the current time. Then deletes the user's oldest networks, if there are more than
+   * `MAX_NETWORKS`.
+   * @param tokenVersion nothing is stored if the user has another `tokenVersion`. @default any version
+   */
+  storeNetwork(id: number, digest: string, tokenVersion?: number): Promise<void>;
+}
 
+export function createNetworks(
+  { orm, attemptAll }: RepositoryClient,
+  { tables: { users, userNetworks }, now, forShare }: Dialect,
+): Networks {
+  const { userId, networkDigest, lastSeenAt } = userNetworks;
   return {
-    /**
-     * Stores the network with the current time. Then deletes the user's oldest networks, if there are more than
-     * `MAX_NETWORKS`.
-     * @param tokenVersion nothing is stored if the user has another `tokenVersion`. @default any version
-     */
-    storeNetwork: (id: number, digest: string, tokenVersion?: number): Promise<void> => {
+    storeNetwork: (id, digest, tokenVersion) => {
       const ofVersion = tokenVersion === undefined ? undefined : eq(users.tokenVersion, tokenVersion);
       // `forShare` makes the query wait for the commit of a concurrent password change.
       const row = sql`select ${users.id}, ${digest}, ${now} from ${users} where ${and(eq(users.id, id), ofVersion)} ${forShare}`;
@@ -35,8 +36,5 @@ export function createNetworks(
       // The deletion is a separate statement. In one statement, two replicas could not see each other's new rows.
       return attemptAll(store, orm.delete(userNetworks).where(others));
     },
-    /** Returns when each network of the user was last stored. */
-    findNetworkTimes: async (id: number): Promise<Timestamp[]> =>
-      (await times({ userId: id })).map(({ lastSeenAt }) => lastSeenAt),
   };
 }

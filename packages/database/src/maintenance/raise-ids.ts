@@ -4,7 +4,7 @@
  */
 import { ID_MAX } from "@latchkey/contracts";
 import { sql } from "drizzle-orm";
-import { IdsExhausted } from "./errors.ts";
+import { IdsExhausted } from "../errors.ts";
 import type { ExclusiveSession } from "./exclusive-session.ts";
 
 /** The tables whose ids clients know. */
@@ -33,8 +33,8 @@ export const raisedBy = ({ users, todos }: LastIds, by: number): LastIds => ({
 
 /** Returns the new last ids. @throws IdsExhausted */
 export async function raiseIds(session: ExclusiveSession, { raise, withoutPasskeys }: RaiseOptions) {
-  const { orm, schema, tables } = session;
-  const { users, passkeys, identities, randomTo } = schema;
+  const { orm, tables, dialect } = session;
+  const { users, passkeys, identities } = dialect.tables;
   const tableOf = (name: keyof LastIds) => {
     const table = tables.find((one) => one.name === name);
     if (!table) throw new Error(`The schema has no table ${name}`);
@@ -54,7 +54,7 @@ export async function raiseIds(session: ExclusiveSession, { raise, withoutPasske
     await session.setLastId(tableOf(name), after[name]);
   }
   const values = {
-    tokenVersion: sql`${users.tokenVersion} + ${randomTo(MAX_VERSIONS)}`,
+    tokenVersion: sql`${users.tokenVersion} + ${dialect.randomTo(MAX_VERSIONS)}`,
     passwordChangeTokenId: null,
     ...(withoutPasskeys && { passkeyRevision: sql`${users.passkeyRevision} + 1` }),
   };

@@ -1,0 +1,4 @@
+-- Oldest compatible release: 1.0.0
+UPDATE `outbox` SET `next_attempt_at` = `due_at` WHERE `due_at` IS NOT NULL;--> statement-breakpoint
+DROP INDEX `outbox_due_at`;--> statement-breakpoint
+ALTER TABLE `outbox` DROP COLUMN `due_at`;

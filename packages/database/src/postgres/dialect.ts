@@ -1,0 +1,32 @@
+/** The SQL expressions of PostgreSQL. */
+import { sql } from "drizzle-orm";
+import type { Dialect } from "../dialect.ts";
+import { binary, now } from "./columns.ts";
+import { tables } from "./schema.ts";
+
+/** While `is_called` is false, `last_value` has not been used yet. */
+const lastId = sql<number | string>`(select last_value - (not is_called)::int from public.users_id_seq)`;
+
+export const dialect: Dialect = {
+  tables,
+  now,
+  later: (seconds) => sql`now() + make_interval(secs => ${seconds}::float8)`,
+  binary,
+  forShare: sql`for share`,
+  skipLocked: sql`for update skip locked`,
+  lockText: (text) => sql`pg_advisory_xact_lock(hashtextextended(${text}::text, 0))::text`,
+  // Unlike a subquery after `in`, this expression uses an index. The parameter has the type `text`, because the client would
+  // encode a parameter of the type `json` again.
+  isElementOf: (json) => sql`= any (array(select json_array_elements_text(${json}::text::json)))`,
+  // Runs the subquery first: the planner underestimates its rows.
+  isReturnedBy: (subquery) => sql`= any (array(${subquery}))`,
+  lastId,
+  // The lock waits for transactions that have taken an id, and prevents other transactions from taking an id.
+  raiseLastId: (id) => [
+    sql`lock table public.users in share row exclusive mode`,
+    sql`select setval('public.users_id_seq', ${id}::bigint) where ${lastId} < ${id}::bigint`,
+  ],
+  randomTo: (max) => sql`(1 + floor(random() * ${sql.raw(`${max}`)}))::int`,
+  jsonMembers: (json) => sql`json_each_text(${json}::json)`,
+  jsonObject: sql`json_object_agg`,
+};

@@ -1,0 +1,124 @@
+/**
+ * The changes that an operator makes to a user. Invariants: all members of one change take effect in one transaction, which locks
+ * the user first; and each member has the effect that it has alone.
+ */
+import { eq, sql } from "drizzle-orm";
+import type { Dialect, Orm } from "../dialect.ts";
+import type { User } from "../tables.ts";
+import { NO_PASSWORD } from "./imports.ts";
+import { UNLIMITED } from "./outbox.ts";
+import type { RepositoryClient } from "./repository-client.ts";
+import { createUserChanges, explainConflict, type Password } from "./user-changes.ts";
+
+/** A member that is undefined is not changed. The members take effect in this order. */
+export interface OperatorChange {
+  /** Another e-mail is not verified, and ends all credentials. The present e-mail changes nothing. */
+  readonly email?: string | undefined;
+  /** A new hash ends all tokens, passkeys and identities. */
+  readonly hashedPassword?: string | undefined;
+  /** The removal of a role ends all tokens. */
+  readonly roles?: readonly string[] | undefined;
+  /** The present state changes nothing. An activation ends all tokens, so that earlier ones stay invalid. */
+  readonly isActive?: boolean | undefined;
+  readonly username?: string | undefined;
+  readonly emailVerified?: boolean | undefined;
+}
+
+interface OperatorChangeOptions {
+  /** Whether notifications, and the reset for a new e-mail, are written to the outbox. @default false */
+  readonly notifies?: boolean;
+  /** Replaces the password if the e-mail changes. @default none */
+  readonly endedPassword?: Password;
+  /** Receives the locked user. If it throws, nothing is changed. @default every change is allowed */
+  readonly check?: ((user: User) => void) | undefined;
+}
+
+const NONE: Password = { hashedPassword: "", importedHash: NO_PASSWORD };
+
+export interface OperatorChanges {
+  /**
+   * Returns the user before and after the change, or null if the user does not exist. The resets in the outbox end if tokens end
+   * or the user is deactivated.
+   * @throws UserAlreadyExists
+   * @throws what `check` throws
+   */
+  changeAsOperator(
+    id: number,
+    change: OperatorChange,
+    options?: OperatorChangeOptions,
+  ): Promise<{ readonly before: User; readonly user: User } | null>;
+}
+
+export function createOperatorChanges(
+  { transact }: RepositoryClient,
+  dialect: Dialect,
+  findByEmail: (email: string) => Promise<User | null>,
+): OperatorChanges {
+  const { users, outbox } = dialect.tables;
+  const { lock, update, revocation, endedLogins, replacePassword, leaveEmail, expectFreeEmail } =
+    createUserChanges(dialect);
+
+  /**
+   * For a user who has lost the mailbox. All credentials end. If `notifies`, writes a reset for the new e-mail, which no budget
+   * limits, and notifies the old one.
+   */
+  const replaceEmail = async (
+    transaction: Orm,
+    old: User,
+    email: string,
+    { notifies = false, endedPassword = NONE }: OperatorChangeOptions,
+  ): Promise<User | null> => {
+    await expectFreeEmail(transaction, email, old.id);
+    const values = {
+      ...{ email, emailVerified: false, pendingEmail: null, linkRevision: sql`${users.linkRevision} + 1` },
+      ...{ ...endedPassword, ...endedLogins },
+    };
+    const changed = await update(transaction, values, eq(users.id, old.id));
+    await leaveEmail(transaction, old, notifies);
+    const reset = { kind: "reset", userId: old.id, emailDigest: UNLIMITED } as const;
+    if (notifies) await transaction.insert(outbox).values(reset);
+    return changed;
+  };
+
+  const apply = async (
+    transaction: Orm,
+    before: User,
+    change: OperatorChange,
+    options: OperatorChangeOptions,
+  ): Promise<User> => {
+    const { email = before.email, hashedPassword, roles, isActive = before.isActive } = change;
+    const { username, emailVerified } = change;
+    const { notifies = false } = options;
+    const own = eq(users.id, before.id);
+    let user = before;
+    if (email !== before.email) user = (await replaceEmail(transaction, before, email, options)) ?? user;
+    if (hashedPassword !== undefined)
+      user = (await replacePassword(transaction, { hashedPassword, notifies }, own)) ?? user;
+    if (roles !== undefined) {
+      const isRemoved = before.roles.some((role) => !roles.includes(role));
+      const values = { roles: [...roles], ...(isRemoved && revocation()) };
+      user = (await update(transaction, values, own)) ?? user;
+    }
+    if (isActive !== before.isActive)
+      user = (await update(transaction, { isActive, ...(isActive && revocation()) }, own)) ?? user;
+    if (username !== undefined || emailVerified !== undefined)
+      user = (await update(transaction, { username, emailVerified }, own)) ?? user;
+    return user;
+  };
+
+  return {
+    changeAsOperator: (id, change, options = {}) => {
+      const { email } = change;
+      const findField = async () => {
+        const owner = email === undefined ? null : await findByEmail(email);
+        return owner && owner.id !== id ? "email" : "username";
+      };
+      return transact(async (transaction) => {
+        const before = await lock(transaction, id);
+        if (!before) return null;
+        options.check?.(before);
+        return { before, user: await apply(transaction, before, change, options) };
+      }).catch(explainConflict(findField));
+    },
+  };
+}

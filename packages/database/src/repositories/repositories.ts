@@ -1,0 +1,27 @@
+/** The repositories. Each has one implementation for both databases. Every method can reject with `DatabaseUnavailable`. */
+import type { Dialect } from "../dialect.ts";
+import { createDigestRepository, type DigestRepository } from "./digests.ts";
+import { createIdentityRepository, type IdentityRepository } from "./identities.ts";
+import { createOutboxRepository, type OutboxRepository } from "./outbox.ts";
+import { createPasskeyRepository, type PasskeyRepository } from "./passkeys.ts";
+import type { RepositoryClient } from "./repository-client.ts";
+import { createTodoRepository, type TodoRepository } from "./todos.ts";
+import { createUserRepository, type UserRepository } from "./users.ts";
+
+export interface Repositories {
+  readonly users: UserRepository;
+  readonly passkeys: PasskeyRepository;
+  readonly identities: IdentityRepository;
+  readonly todos: TodoRepository;
+  readonly outbox: OutboxRepository;
+  readonly digests: DigestRepository;
+}
+
+export const createRepositories = (client: RepositoryClient, dialect: Dialect): Repositories => ({
+  users: createUserRepository(client, dialect),
+  passkeys: createPasskeyRepository(client, dialect),
+  identities: createIdentityRepository(client, dialect),
+  todos: createTodoRepository(client, dialect),
+  outbox: createOutboxRepository(client, dialect),
+  digests: createDigestRepository(client, dialect),
+});
