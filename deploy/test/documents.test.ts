@@ -12,9 +12,12 @@ const read = (path: string) => Bun.file(join(ROOT, path)).text();
 const list = (...patterns: string[]) =>
   patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(ROOT)].sort());
 const documents = await Promise.all(
-  list("{CONTRIBUTING,README,SECURITY}.md", "docs/*.md", "packages/client/*.md").map(
-    async (path) => [path, await read(path)] as const,
-  ),
+  list(
+    "{CONTRIBUTING,README,SECURITY}.md",
+    "docs/*.md",
+    "packages/client/*.md",
+    "apps/gateway/test/security-claims.md",
+  ).map(async (path) => [path, await read(path)] as const),
 );
 const manifests: { readonly scripts?: Readonly<Record<string, string>> }[] = await Promise.all(
   list("package.json", "*/package.json", "{apps,packages}/*/package.json").map(async (path) =>
@@ -65,6 +68,14 @@ describe.each(documents)("%s", (path, text) => {
     const paths = find(text, /`((?:apps|packages|deploy|docs|scripts)\/[^`\s{]*)`/g);
     expect(paths.filter((named) => !/NAME|\*/.test(named) && !existsSync(join(ROOT, named)))).toEqual([]);
   });
+});
+
+test("each defence of docs/security.md is in the index of its tests, in the same order", async () => {
+  const [, defended = ""] = (await read("docs/security.md")).split(/^## What is (?:not )?defended$/m);
+  const index = await read("apps/gateway/test/security-claims.md");
+  const defences = find(defended, /^- \*\*([^*]+?)\.?\*\*/gm);
+  expect(defences.length).toBeGreaterThan(12);
+  expect(find(index, /^- (.+?)(?:, by .+)?:/gm)).toEqual(defences);
 });
 
 describe("docs/production.md", () => {
