@@ -1,30 +1,33 @@
 /**
- * Fixed windows in this process and in Redis. In this process, the number of windows is bounded, and a live window is never
- * dropped to make room. When all windows are in use, new clients from the same network share a window.
+ * Fixed windows in this process. The number of windows is bounded, and a live window is never dropped to make room. When all
+ * windows are in use, new clients from the same network share a window.
  */
 import { isIP } from "node:net";
+import type { WindowLimit } from "@latchkey/contracts";
 import ipaddr from "ipaddr.js";
 import { monotonicNow } from "./clock.ts";
 
-/** `name` separates limits with equal `windowMs`. */
-export interface WindowLimit {
-  readonly name: string;
-  readonly windowMs: number;
-}
-
-export interface Increment {
-  /** Number of requests of the key in the current window, including this request. */
+export interface Counted {
+  /** Number of requests of the key in the current window. */
   readonly count: number;
   /** When the window ends, in milliseconds of `monotonicNow`. */
   readonly resetsAt: number;
+}
+
+/** `count` includes the request. */
+export interface Increment extends Counted {
   /** Reverts this increment in the store that counted it. Call at most once. Does nothing if the window has ended. Never throws. */
   undo(): void | Promise<void>;
 }
 
-/** Counts one request of `key`. A window starts with the first request of a key. Never throws. */
-export type FixedWindow =
+/** `increment` counts one request of `key`, and never throws. A window starts with the first request of a key. */
+export type FixedWindow = (
   | { readonly isSynchronous: true; increment(key: string): Increment }
-  | { readonly isSynchronous: false; increment(key: string): Increment | Promise<Increment> };
+  | { readonly isSynchronous: false; increment(key: string): Increment | Promise<Increment> }
+) & {
+  /** Returns the window of this key, and counts nothing. `count` is 0 if it has none. */
+  read(key: string): Counted | Promise<Counted>;
+};
 
 interface Window {
   count: number;
@@ -99,6 +102,10 @@ export function createFixedWindow({ windowMs }: WindowLimit, now = monotonicNow,
       counted.count += 1;
       return new CountedRequest(counted.count, counted.resetsAt, counted, keys, key);
     },
+    read(key: string): Counted {
+      const { count, resetsAt } = keys.get(key) ?? { count: 0, resetsAt: 0 };
+      return resetsAt > now() ? { count, resetsAt } : { count: 0, resetsAt: 0 };
+    },
     /** Number of windows of keys and networks. */
     get size(): number {
       return networks.reduce((size, { windows }) => size + windows.size, keys.size);
@@ -113,23 +120,3 @@ function networkOf(key: string, length: number): string {
   const parts = "parts" in address ? address.parts : address.octets;
   return `${address.kind()} ${parts.slice(0, length)}`;
 }
-
-/**
- * Returns the count and the remaining time of the window. A key that lost its expiry in a failover gets a new expiry. If more time
- * than a whole window remains, the clock of Redis was set back, and a new window starts.
- */
-export const INCREMENT_SCRIPT = `
-local count = redis.call("INCR", KEYS[1])
-local remaining = redis.call("PTTL", KEYS[1])
-if remaining < 0 then
-  redis.call("PEXPIRE", KEYS[1], ARGV[1])
-  remaining = tonumber(ARGV[1])
-elseif remaining > tonumber(ARGV[1]) then
-  redis.call("SET", KEYS[1], 1, "PX", ARGV[1])
-  count, remaining = 1, tonumber(ARGV[1])
-end
-return {count, remaining}`;
-
-/** The script of `undo` keeps the expiry of the key, and does not recreate an expired key. */
-export const DECREMENT_SCRIPT = `
-if tonumber(redis.call("GET", KEYS[1]) or "0") > 0 then redis.call("DECR", KEYS[1]) end`;

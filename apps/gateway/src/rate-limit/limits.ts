@@ -1,11 +1,15 @@
 /**
- * Defines every limit of the service. The documents and the OpenAPI document take numbers and sentences from this file. Windows
+ * Defines the limits of the service, except those of `login-limits.ts` in `contracts`. The documents and the OpenAPI document take numbers and sentences from this file. Windows
  * and buckets are stored in Redis or, without Redis, in the memory of each replica. Mails are counted in the outbox.
  */
 import type { VariableName } from "@latchkey/config";
-import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
+import {
+  type BucketLimit,
+  FAMILIAR_NETWORK_DAYS,
+  LOGIN_ATTEMPTS,
+  WRONG_PASSWORDS,
+} from "@latchkey/contracts";
 import type { MailBudget } from "@latchkey/database";
-import type { BucketLimit } from "./token-bucket.ts";
 
 /** The limit of a route. The environment variable `variable` sets the number of requests and the window. */
 export interface RouteLimit {
@@ -17,25 +21,6 @@ export interface RouteLimit {
 const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-
-/**
- * Logins per e-mail from unfamiliar networks (see `familiar-networks.ts`): at most 106 a day. The `detail` of a 429 contains
- * `rejection`.
- */
-export const LOGIN_ATTEMPTS = {
-  name: "login",
-  capacity: 10,
-  refillMs: 15 * MINUTE_MS,
-  rejection: "too many attempts for this e-mail",
-} as const;
-
-/** Wrong values of `current_password` per user. */
-export const WRONG_PASSWORDS = {
-  name: "wrong-password",
-  capacity: 10,
-  windowMs: DAY_MS,
-  rejection: "10 wrong current passwords per 1 day",
-} as const;
 
 /** Attempts with codes of mails. The limits apply also if rate limits are disabled: a code has only eight digits. */
 export const CODE_ATTEMPTS = {

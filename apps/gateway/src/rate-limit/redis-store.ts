@@ -3,13 +3,20 @@
  * command that fails or times out closes the connection. The store then tries in the background to open a new connection.
  */
 import { CliError, EXIT } from "@latchkey/cli";
+import {
+  decrementCommand,
+  incrementCommand,
+  type RedisCommand,
+  readBucketCommand,
+  readWindowCommand,
+  takeCommand,
+  toEval,
+} from "@latchkey/contracts";
 import { withTimeout } from "@latchkey/database";
 import { RedisClient } from "bun";
 import { monotonicNow } from "./clock.ts";
-import { createFixedWindow, DECREMENT_SCRIPT, INCREMENT_SCRIPT } from "./fixed-window.ts";
 import { describeRedisFailure } from "./redis-errors.ts";
-import type { Store } from "./store.ts";
-import { createTokenBucket, takeCommand } from "./token-bucket.ts";
+import { createMemoryStore, type Store } from "./store.ts";
 
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`. */
@@ -27,8 +34,6 @@ export interface RedisStoreOptions {
 
 export type RedisStore = Awaited<ReturnType<typeof openRedisStore>>;
 
-type Command = readonly [script: string, key: string, ...args: number[]];
-
 /** This timeout can be longer than the timeout of a command, because no request waits for a connection. */
 const CONNECT_TIMEOUT_MS = 2000;
 /** Each pause between two attempts to connect is twice as long as the previous pause, up to the maximum. */
@@ -39,13 +44,11 @@ const CHECKED_KEYS = 16;
  * Redis can accept PING but reject a command, or the keys that another node of a cluster has. So an attempt to connect runs every
  * script of the limits, and one of them with several keys.
  */
-const CHECKS: readonly Command[] = [
-  ...Array.from(
-    { length: CHECKED_KEYS },
-    (_, index): Command => [INCREMENT_SCRIPT, `latchkey:limit:check:${index}`, 1000],
-  ),
-  [DECREMENT_SCRIPT, "latchkey:limit:check:0"],
-  takeCommand({ name: "check", capacity: 1, refillMs: 1 }, "0000"),
+const CHECKED_LIMIT = { name: "check", windowMs: 1000, capacity: 1, refillMs: 1 };
+const CHECKS: readonly RedisCommand[] = [
+  ...Array.from({ length: CHECKED_KEYS }, (_, index) => incrementCommand(CHECKED_LIMIT, String(index))),
+  decrementCommand(CHECKED_LIMIT, "0"),
+  takeCommand(CHECKED_LIMIT, "0000"),
 ];
 
 /**
@@ -56,6 +59,7 @@ const CHECKS: readonly Command[] = [
 export async function openRedisStore(options: RedisStoreOptions) {
   const { url, logger, startTimeoutMs = 1000, commandTimeoutMs = 150, now = monotonicNow } = options;
   const { stableMs = 10_000 } = options;
+  const memory = createMemoryStore(now);
   const firstConnection = Promise.withResolvers<void>();
   let client: RedisClient | null = null;
   let retryTimer: Timer | undefined;
@@ -121,7 +125,7 @@ export async function openRedisStore(options: RedisStoreOptions) {
 
   /** Runs a script in Redis. Runs `inMemory` instead if there is no connection, or no valid reply in time. */
   const run = <Result>(
-    command: Command,
+    command: RedisCommand,
     parse: (...reply: number[]) => Result,
     inMemory: () => Result,
   ): Result | Promise<Result> => {
@@ -151,23 +155,31 @@ export async function openRedisStore(options: RedisStoreOptions) {
   });
   return {
     fixedWindow(limit) {
-      const fallback = createFixedWindow(limit, now);
+      const fallback = memory.fixedWindow(limit);
       return {
         isSynchronous: false,
         increment(key) {
-          const redisKey = `latchkey:limit:${limit.name}:${limit.windowMs}:${key}`;
-          const undo = () => run([DECREMENT_SCRIPT, redisKey], ignore, ignore);
+          const undo = () => run(decrementCommand(limit, key), ignore, ignore);
           return run(
-            [INCREMENT_SCRIPT, redisKey, limit.windowMs],
+            incrementCommand(limit, key),
             (count, remainingMs) => ({ count, resetsAt: now() + remainingMs, undo }),
             () => fallback.increment(key),
           );
         },
+        read: (key) =>
+          run(
+            readWindowCommand(limit, key),
+            (count, remainingMs) => ({ count, resetsAt: now() + remainingMs }),
+            () => fallback.read(key),
+          ),
       };
     },
     tokenBucket(limit) {
-      const fallback = createTokenBucket(limit, now);
-      return { take: (key) => run(takeCommand(limit, key), Number, () => fallback.take(key)) };
+      const fallback = memory.tokenBucket(limit);
+      return {
+        take: (key) => run(takeCommand(limit, key), Number, () => fallback.take(key)),
+        read: (key) => run(readBucketCommand(limit, key), Number, () => fallback.read(key)),
+      };
     },
     /** Whether requests are counted in Redis at the moment. */
     isConnected: () => client !== null,
@@ -186,9 +198,8 @@ const rejectedBy = (reason: string): CliError =>
 const inTime = <Value>(work: Promise<Value>, timeoutMs: number): Promise<Value> =>
   withTimeout(work, timeoutMs, () => new Error("Redis did not respond in time"));
 
-/** Every script replies with numbers. */
-async function evaluate(client: RedisClient, [script, key, ...args]: Command): Promise<number[]> {
-  const reply = [await client.send("EVAL", [script, "1", key, ...args.map(String)])].flat().map(Number);
+async function evaluate(client: RedisClient, command: RedisCommand): Promise<number[]> {
+  const reply = [await client.send("EVAL", toEval(command))].flat().map(Number);
   if (reply.some(Number.isNaN)) throw new TypeError("Unexpected reply from Redis");
   return reply;
 }

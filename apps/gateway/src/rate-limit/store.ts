@@ -1,7 +1,8 @@
-/** A store counts requests and attempts. Every store has fixed windows and token buckets, and counts each limit separately. */
+/** A store counts requests and attempts. It counts each limit once, however often its window or bucket is opened. */
+import type { BucketLimit, WindowLimit } from "@latchkey/contracts";
 import { monotonicNow } from "./clock.ts";
-import { createFixedWindow, type FixedWindow, type WindowLimit } from "./fixed-window.ts";
-import { type BucketLimit, createTokenBucket, type TokenBucket } from "./token-bucket.ts";
+import { createFixedWindow, type FixedWindow } from "./fixed-window.ts";
+import { createTokenBucket, type TokenBucket } from "./token-bucket.ts";
 
 export interface Store {
   fixedWindow(limit: WindowLimit): FixedWindow;
@@ -11,6 +12,25 @@ export interface Store {
 /** @param now milliseconds of a clock that is never set back */
 export const createMemoryStore = (now = monotonicNow) =>
   ({
-    fixedWindow: (limit) => createFixedWindow(limit, now),
-    tokenBucket: (limit) => createTokenBucket(limit, now),
+    fixedWindow: once(
+      ({ windowMs }) => windowMs,
+      (limit: WindowLimit) => createFixedWindow(limit, now),
+    ),
+    tokenBucket: once(
+      ({ refillMs }) => refillMs,
+      (limit: BucketLimit) => createTokenBucket(limit, now),
+    ),
   }) satisfies Store;
+
+function once<Limit extends { readonly name: string }, Counter>(
+  timeOf: (limit: Limit) => number,
+  create: (limit: Limit) => Counter,
+) {
+  const counters = new Map<string, Counter>();
+  return (limit: Limit): Counter => {
+    const key = `${limit.name} ${timeOf(limit)}`;
+    const counter = counters.get(key) ?? create(limit);
+    counters.set(key, counter);
+    return counter;
+  };
+}

@@ -3,10 +3,9 @@
  * user's values that end it. The service compares a code only after it has counted the attempt.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { MAILS } from "@latchkey/contracts";
+import { type KeyMaterial, MAILS } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { saltOf } from "@latchkey/hashing";
-import type { KeyMaterial } from "./derived-mac.ts";
 import { createStatements, type Mac } from "./signed-statements.ts";
 
 type CodeUser = Pick<User, "id" | "hashedPassword" | "tokenVersion" | "loginCodeRevision">;

@@ -3,7 +3,7 @@
  * the provider, to the page of the application, and to a challenge whose verifier only the application has.
  */
 import { createHash, randomBytes } from "node:crypto";
-import type { KeyMaterial } from "./derived-mac.ts";
+import type { KeyMaterial } from "@latchkey/contracts";
 import { createStatements } from "./signed-statements.ts";
 
 /** What an authorization response belongs to. A state ends if one of the values is removed from the configuration. */

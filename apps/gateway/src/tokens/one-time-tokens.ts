@@ -3,10 +3,9 @@
  * and one user, until the token expires or a bound value of the user changes (`BINDINGS`). Resets and e-mail changes change a
  * bound value, so the tokens for `reset` and `email-change` work once.
  */
-import type { LinkKind } from "@latchkey/contracts";
+import type { KeyMaterial, LinkKind } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { saltOf } from "@latchkey/hashing";
-import type { KeyMaterial } from "./derived-mac.ts";
 import { createStatements, type Mac } from "./signed-statements.ts";
 
 /** An invitation links to a reset of its own text. */

@@ -1,6 +1,6 @@
 /** Signed statements with the challenges for passkeys. A statement is valid for five minutes. */
 import { createHash, randomBytes } from "node:crypto";
-import type { KeyMaterial } from "./derived-mac.ts";
+import type { KeyMaterial } from "@latchkey/contracts";
 import { createStatements } from "./signed-statements.ts";
 
 type Purpose = "passkey-creation" | "passkey-login";

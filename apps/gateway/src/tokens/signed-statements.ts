@@ -1,6 +1,6 @@
 /** Statements that only this service can make: a JSON array and a MAC. The service does not store statements. */
 import { timingSafeEqual } from "node:crypto";
-import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
+import { deriveMac, type KeyMaterial } from "@latchkey/contracts";
 
 export type Mac = ReturnType<typeof deriveMac>;
 

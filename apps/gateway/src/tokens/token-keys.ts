@@ -1,10 +1,9 @@
 /** The keys that sign and verify tokens, the public keys for other services, and digests with keys derived from the signing key. */
-import { createPrivateKey, createSecretKey, type KeyObject } from "node:crypto";
+import { createSecretKey, type KeyObject } from "node:crypto";
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
-import { type PublicKeySet, toAsciiEmail } from "@latchkey/contracts";
+import { createDigests, type KeyMaterial, type PublicKeySet, toKeyMaterial } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
-import { deriveMac, type KeyMaterial } from "./derived-mac.ts";
 import { createLoginCodes } from "./login-codes.ts";
 import { createOidcStates } from "./oidc-states.ts";
 import { createOneTimeTokens } from "./one-time-tokens.ts";
@@ -56,8 +55,7 @@ export async function importTokenKeys(options: TokenKeysOptions) {
 
   if (privateKey !== null && ownPublicKey) {
     const signing = { ...ownPublicKey, key: await importPKCS8(privateKey.pem, privateKey.algorithm) };
-    const der = createPrivateKey(privateKey.pem).export({ type: "pkcs8", format: "der" });
-    return keysOf(signing, others, der);
+    return keysOf(signing, others, toKeyMaterial(privateKey.pem));
   }
   const secretKey = options.secretKey ?? options.openSecretKey(algorithm);
   const signing = await importSecretKey(secretKey, algorithm);
@@ -81,26 +79,4 @@ async function importPublicKey({ algorithm, jwk }: PublicKey) {
   const key = await importJWK(jwk, algorithm);
   if (key instanceof Uint8Array) throw new TypeError("A public key is not a secret key");
   return { algorithm, key, kid, jwk: { ...jwk, alg: algorithm, use: "sig" as const, kid } };
-}
-
-const DIGEST_HEX_CHARACTERS = 32;
-
-export type Digests = ReturnType<typeof createDigests>;
-
-/**
- * Keyed digests of personal data, for the rate-limit store, the database and the log. The digest keys are derived from the
- * signing key, so all replicas compute the same digests.
- */
-function createDigests(material: KeyMaterial) {
-  const digestFor = (label: string) => {
-    const mac = deriveMac(material, label);
-    return (text: string): string => mac(text).toString("hex").slice(0, DIGEST_HEX_CHARACTERS);
-  };
-  const [digestEmail, digestNetwork] = [digestFor("e-mails"), digestFor("networks")];
-  return {
-    /** All forms of an internationalized domain have one digest. */
-    email: (email: string): string => digestEmail(toAsciiEmail(email)),
-    /** A network's digest differs between users, so digests do not reveal who shares a network. No e-mail contains U+0000. */
-    network: (email: string, network: string): string => digestNetwork(`${toAsciiEmail(email)}\0${network}`),
-  };
 }

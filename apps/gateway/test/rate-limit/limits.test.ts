@@ -1,17 +1,15 @@
 /** The table of limits: no mail is unlimited, and the documents state its numbers. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { MAIL_KINDS } from "@latchkey/contracts";
+import { LOGIN_ATTEMPTS, MAIL_KINDS, WRONG_PASSWORDS } from "@latchkey/contracts";
 import type { MailBudget } from "@latchkey/database";
 import { ROOT } from "@latchkey/testing/repository";
 import {
   describeRefill,
   EMAIL_CHANGE_REQUESTS,
   inWords,
-  LOGIN_ATTEMPTS,
   MAIL_BUDGETS,
   MAX_PROMPT_REJECTIONS,
-  WRONG_PASSWORDS,
 } from "../../src/rate-limit/limits.ts";
 import { readConfig } from "../support/service.ts";
 

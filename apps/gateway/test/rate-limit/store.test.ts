@@ -130,6 +130,32 @@ describe.each([
     }
   });
 
+  test("reading returns what counting has counted, for all who open the limit, and changes nothing", async () => {
+    await using backend = await open();
+    const { store } = backend;
+    const [window, bucket] = [store.fixedWindow(minute), store.tokenBucket(three)];
+    const read = async (key: string) => {
+      const { count, resetsAt } = await store.fixedWindow(minute).read(key);
+      return [count, resetsAt, await store.tokenBucket(three).read(key)] as const;
+    };
+    expect([(await read("a"))[0], (await read("a"))[2]]).toEqual([0, 0]);
+    for (let count = 1; count <= three.capacity; count++) {
+      expect((await read("a"))[2]).toBe(0);
+      await bucket.take("a");
+      await window.increment("a");
+    }
+    for (let repetition = 0; repetition < 2; repetition++) {
+      const [count, resetsAt, waitMs] = await read("a");
+      expect(count).toBe(three.capacity);
+      expect(resetsAt - backend.now()).toBeWithin(minute.windowMs - TOLERANCE_MS, minute.windowMs + 1);
+      expect(waitMs).toBeWithin(three.refillMs - TOLERANCE_MS, three.refillMs + 1);
+    }
+    expect((await read("b"))[0]).toBe(0);
+    await backend.advance(minute.windowMs);
+    expect([(await read("a"))[0], (await read("a"))[2]]).toEqual([0, 0]);
+    expect([await bucket.take("a"), (await window.increment("a")).count]).toEqual([0, 1]);
+  });
+
   test("simultaneous attempts get no more than the bucket; other keys, limits and counters are separate", async () => {
     await using backend = await open();
     const bucket = backend.store.tokenBucket(three);

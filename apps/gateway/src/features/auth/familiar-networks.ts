@@ -4,12 +4,10 @@
  * attempts cannot exceed the limit.
  */
 import { isIP } from "node:net";
-import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
+import { type Digests, FAMILIAR_NETWORK_DAYS, LOGIN_ATTEMPTS } from "@latchkey/contracts";
 import type { Timestamp, User, UserRepository } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
-import { LOGIN_ATTEMPTS } from "../../rate-limit/limits.ts";
 import type { Store } from "../../rate-limit/store.ts";
-import type { Digests } from "../../tokens/token-keys.ts";
 
 export interface FamiliarNetworksOptions {
   readonly users: Pick<UserRepository, "storeNetwork">;

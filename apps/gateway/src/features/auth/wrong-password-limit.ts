@@ -2,9 +2,9 @@
  * Limits the wrong values of `current_password` per user. Each verification is counted before it starts, so parallel
  * requests cannot exceed the limit. The count is undone unless the value was wrong.
  */
+import { WRONG_PASSWORDS } from "@latchkey/contracts";
 import { ServiceError } from "../../errors.ts";
 import { secondsUntil } from "../../rate-limit/clock.ts";
-import { WRONG_PASSWORDS } from "../../rate-limit/limits.ts";
 import type { Store } from "../../rate-limit/store.ts";
 
 /**

@@ -89,7 +89,7 @@ test("a limited attempt is rejected ten milliseconds after it began, however lon
   const networks = createFamiliarNetworks({
     users: { storeNetwork: async () => {} },
     digests: { email: (email) => email, network: () => "" },
-    store: { ...createMemoryStore(), tokenBucket: () => ({ take: () => 1 }) },
+    store: { ...createMemoryStore(), tokenBucket: () => ({ take: () => 1, read: () => 1 }) },
   });
   const deduct = networks.beginLogin(UNKNOWN);
   const timers = [5, 10].map((ms) =>
