@@ -1,6 +1,6 @@
 /**
  * The load check of key changes: three replicas behind HAProxy on PostgreSQL and Redis change from HS256 to EdDSA, to a new key
- * of ES256, and back to HS256, as `docs/operations.md` describes it. No request is lost. The last
+ * of ES256, and back to HS256, as `docs/keys.md` describes it. No request is lost. The last
  * step does not publish the key before it signs, which must lose requests. The exit code is 1 if a step fails.
  */
 import { parseOptions, print } from "@latchkey/testing/benchmark";

@@ -43,7 +43,7 @@ echo '== start, tour of the README'
 execute "$(commands $guide '## With Docker Compose')"
 ready
 # In production, mails are no files.
-tour=$(between '^## Five minutes' '^Run all tests' < README.md | sed '/^Without a mail server/,/^Todos/d' |
+tour=$({ between '^## First login' '^The same' < README.md; sed '/^Without a mail server/,/^Todos/d' docs/api.md; } |
   awk '/^```/{ code = $0 == "```sh"; next } code' | bash -euo pipefail)
 grep -F '"username":"countess"' <<< "$tour"
 grep -Fx '{"status":"ready"}' <<< "$tour"
@@ -58,11 +58,11 @@ without_loss 0 deploy/roll.sh
 [ "$(replicas | wc -l)" -eq "$(wc -l <<< "$before")" ]
 [ -z "$(comm -12 <(replicas) <(echo "$before"))" ]
 docker tag latchkey latchkey:previous
-without_loss 0 bash -c "$(commands $guide '## Upgrade' | grep previous)"
+without_loss 0 bash -c "$(commands $guide '### Roll back' | grep previous)"
 set_env GATEWAY_REPLICAS 3
 without_loss 0 docker compose up --wait
 [ "$(replicas | wc -l)" -eq 3 ]
-without_loss 0 bash -c "$(commands $guide '## Upgrade' | grep reload)"
+without_loss 0 bash -c "$(commands $guide '### Other containers of Compose' | grep reload)"
 
 echo '== a failed update keeps the old replicas'
 before=$(replicas)
@@ -92,7 +92,7 @@ cat .env gateway.env > "$previous/.env"
 until ready; do sleep 1; done
 send register
 without_loss 0 deploy/roll.sh
-execute "$(commands $guide '## Upgrade' | grep 'compose create')"
+execute "$(commands $guide '### Other containers of Compose' | grep 'compose create')"
 until ready; do sleep 1; done
 send login
 without_loss 0 docker compose up --wait

@@ -1,7 +1,7 @@
 /**
  * Decides whether this release can run on a schema that a later release has migrated. Each migration names the oldest
  * release that can run on the migrated schema. The database stores the version of that release, because this release does
- * not have the files of later migrations. The rules are in docs/migrations.md.
+ * not have the files of later migrations. The rules are in CONTRIBUTING.md.
  */
 import { version as RELEASE } from "../../../package.json";
 import { SchemaTooNew } from "./errors.ts";

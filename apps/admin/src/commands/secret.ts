@@ -25,7 +25,7 @@ export function secretCommand(): Command {
       "bun run admin secret generate --algorithm EdDSA --output /run/secrets/auth",
     ],
     "ES256 and EdDSA print lines for .env, or write the files AUTH-private.pem (mode\n0600) and AUTH-public.pem for --output AUTH.",
-    "To replace a key without logging users out, follow docs/operations.md,\n“Changing the signing key”.",
+    "To replace a key without logging users out, follow docs/keys.md.",
   )
     .description("print a new random AUTH_SECRET_KEY, or a new AUTH_PRIVATE_KEY for ES256 or EdDSA")
     .addOption(

@@ -2,7 +2,7 @@
 import { PublicKeySet } from "@latchkey/contracts";
 import { operation } from "../../http/operation.ts";
 
-/** Clients cache the keys for this time. A new key must be published this long before it signs tokens (`docs/operations.md`). */
+/** Clients cache the keys for this time. A new key must be published this long before it signs tokens (`docs/keys.md`). */
 const MAX_AGE_SECONDS = 300;
 
 export const keyOperations = (publicKeySet: PublicKeySet) => [
