@@ -3,6 +3,7 @@
  * the public server nothing but its resources: no CORS, no pages, no users' tokens.
  */
 import type { AuditLine } from "@latchkey/administration";
+import type { Digests } from "@latchkey/contracts";
 import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
@@ -21,7 +22,7 @@ import type { Logger } from "./observability/logger.ts";
 import type { RequestObservation } from "./observability/metrics.ts";
 import { createAdministrationDocument } from "./openapi/administration-document.ts";
 import { enabledFeatures } from "./optional-features.ts";
-import { createMemoryStore, type Store } from "./rate-limit/store.ts";
+import type { Store } from "./rate-limit/store.ts";
 
 interface AdministrationAppOptions {
   readonly config: Config;
@@ -30,8 +31,9 @@ interface AdministrationAppOptions {
   readonly logger: Logger;
   readonly digestEmail: EmailDigest;
   readonly isListedPassword: (password: string) => boolean;
-  /** Counts wrong keys. @default a store in memory */
-  readonly store?: Store;
+  /** Counts wrong keys. The public server counts attempts in the same store. */
+  readonly store: Store;
+  readonly digests: Digests;
   /** Called for each request, after the response. */
   readonly observe?: (request: RequestObservation) => void;
   readonly isStopping: () => boolean;
@@ -42,12 +44,25 @@ const never = () => false;
 
 export function createAdministrationApp(options: AdministrationAppOptions) {
   const { config, database, hasher, logger, isListedPassword, observe, isStopping } = options;
-  const { store = createMemoryStore() } = options;
+  const { store, digests } = options;
   const sendsMail = config.mail !== null;
+  const counters = config.redisUrl === null ? "the memory of this replica" : "Redis";
   const features = enabledFeatures(config);
   const audit = (line: AuditLine) => logger.info(line, line.event);
   const operations = administrationOperations({
-    service: createAdministrationService({ database, hasher, sendsMail, audit }),
+    service: createAdministrationService({
+      database,
+      hasher,
+      audit,
+      rules: {
+        sendsMail,
+        requiresVerifiedEmail: config.auth.requireVerifiedEmail,
+        refusesInactive: config.auth.privateKey !== null,
+        hasPasskeys: config.auth.hasPasskeys,
+        hasIdentities: config.auth.hasIdentities,
+      },
+      limits: config.rateLimits && { store, digests, counters },
+    }),
     passwordMinLength: config.auth.passwordMinLength,
     isListedPassword,
     sendsMail,

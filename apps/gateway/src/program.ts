@@ -16,6 +16,7 @@ import { startMailSender } from "./mail/sender.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
+import { createMemoryStore } from "./rate-limit/store.ts";
 import { importTokenKeys } from "./tokens/token-keys.ts";
 import { VERSION } from "./version.ts";
 
@@ -71,6 +72,7 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     openSecretKey: (algorithm) => openSecretKey({ folder, algorithm, logger }),
   });
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
+  const store = redisStore ?? createMemoryStore();
   const observability = config.metrics && (await import("./observability/metrics.ts"));
   const metrics = observability?.createMetrics({
     users: database.users,
@@ -93,8 +95,8 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     emailLoginFeature: config.auth.hasEmailLogin ? await import("./features/email-login/feature.ts") : null,
     isListedPassword: configContext.blocklist.isListed,
     layers,
+    store,
     ...(metrics && { observe: metrics.observeRequest }),
-    ...(redisStore && { store: redisStore }),
     isStopping: () => shutdown.isStopping(),
   });
   const administration =
@@ -106,8 +108,9 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
       logger,
       digestEmail,
       isListedPassword: configContext.blocklist.isListed,
+      store,
+      digests: keys.digests,
       ...(metrics && { observe: metrics.observeRequest }),
-      ...(redisStore && { store: redisStore }),
       isStopping: () => shutdown.isStopping(),
     });
   let metricsServer: Bun.Server<unknown> | null = null;

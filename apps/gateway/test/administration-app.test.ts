@@ -1,7 +1,7 @@
 /** The administration over HTTP: its keys, its operations and their effects on the public API, on both databases. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { localUrl } from "@latchkey/config";
-import { type AdminUser, ID_MAX } from "@latchkey/contracts";
+import { type AdminUser, createDigests, ID_MAX } from "@latchkey/contracts";
 import pino from "pino";
 import { createAdministrationApp } from "../src/administration-app.ts";
 import type { RequestObservation } from "../src/observability/metrics.ts";
@@ -9,7 +9,7 @@ import { monotonicNow } from "../src/rate-limit/clock.ts";
 import { createMemoryStore } from "../src/rate-limit/store.ts";
 import { cheapHasher } from "./support/cheap-hasher.ts";
 import { type CallOptions, callService } from "./support/client.ts";
-import { eachDatabase, type LogLine, type Service, startService } from "./support/service.ts";
+import { eachDatabase, type LogLine, SECRET_KEY, type Service, startService } from "./support/service.ts";
 
 setDefaultTimeout(60_000);
 
@@ -19,7 +19,7 @@ const ENV = { ADMIN_PORT: "0", ADMIN_API_KEYS: `shop:${KEY},shop:${NEXT_KEY}` };
 const PASSWORD = "correct horse battery";
 
 /** Starts the listener on the resources of a running service. */
-async function openAdministration(service: Service, clock = monotonicNow) {
+async function openAdministration(service: Service, store = createMemoryStore()) {
   const log: LogLine[] = [];
   const observed: RequestObservation[] = [];
   const app = createAdministrationApp({
@@ -29,7 +29,8 @@ async function openAdministration(service: Service, clock = monotonicNow) {
     logger: pino({ base: null }, { write: (line) => log.push(JSON.parse(line)) }),
     digestEmail: await service.database.digests.openEmailDigest(),
     isListedPassword: (password) => password === "listed password",
-    store: createMemoryStore(clock),
+    store,
+    digests: createDigests(SECRET_KEY),
     observe: (request) => observed.push(request),
     isStopping: () => false,
   });
@@ -241,7 +242,10 @@ eachDatabase((startOn) => {
 test("nothing is answered without a key; of 1,000 wrong keys none is accepted, and one a minute is logged", async () => {
   await using service = await startService({ env: ENV });
   let passedMs = 0;
-  await using admin = await openAdministration(service, () => monotonicNow() + passedMs);
+  await using admin = await openAdministration(
+    service,
+    createMemoryStore(() => monotonicNow() + passedMs),
+  );
   for (const path of ["/", "/admin/users", "/admin/openapi.json", "/healthz", "/nowhere", "/auth/login"]) {
     const response = await callService(admin.url + path, "GET", {});
     expect([path, response.status, response.body]).toEqual([
@@ -295,7 +299,8 @@ test("the document describes each operation, and no path of it exists on the pub
   );
   expect(operations.sort()).toEqual([
     ...["DELETE /admin/users/{id}", "DELETE /admin/users/{id}/passkeys", "DELETE /admin/users/{id}/tokens"],
-    ...["GET /admin/stats", "GET /admin/users", "GET /admin/users/{id}", "PATCH /admin/users/{id}"],
+    ...["GET /admin/stats", "GET /admin/users", "GET /admin/users/{id}", "GET /admin/users/{id}/explanation"],
+    "PATCH /admin/users/{id}",
     ...["POST /admin/users", "POST /admin/users/{id}/password-reset"],
   ]);
   for (const operation of operations) {

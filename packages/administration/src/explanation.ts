@@ -1,30 +1,42 @@
 /** Explains, in the order in which the service decides, what happens if a user logs in now. Each sentence about a state names its remedy. */
-import type { AdminUserDetails } from "@latchkey/contracts";
-import type { User } from "@latchkey/database";
+import { type AdminExplanation, type AdminUserDetails, WRONG_PASSWORDS } from "@latchkey/contracts";
+import { hasImportedHash, type User, type UserRepository } from "@latchkey/database";
+import { describeUsers } from "./user-details.ts";
 
 /** The configuration on which the result of a login depends. */
 export interface LoginRules {
   readonly requiresVerifiedEmail: boolean;
   /** Whether an inactive user gets no token, because other services accept tokens without asking. */
   readonly refusesInactive: boolean;
-  /** Where attempts are counted. `none`: they are not limited. */
-  readonly attempts: "none" | "memory" | "redis";
   readonly sendsMail: boolean;
   readonly hasPasskeys: boolean;
   readonly hasIdentities: boolean;
 }
 
-export interface Explanation {
-  /** A stable name of the state. */
-  readonly code: string;
-  readonly message: string;
-  /** The command of the admin tool that changes the state. */
-  readonly command?: string;
+/** What the counters of the limits say about a user. `off`: nothing is limited; `unknown`: the caller cannot read them. */
+export type LoginLimits =
+  | { readonly state: "off" }
+  | { readonly state: "unknown"; readonly reason: string }
+  | {
+      readonly state: "read";
+      readonly counters: string;
+      /** Milliseconds until the next attempt from an unfamiliar network; 0: at once. */
+      readonly attemptMs: number;
+      readonly wrongPasswords: { readonly count: number; readonly remainingMs: number };
+    };
+
+export interface ExplanationOptions {
+  readonly users: Pick<UserRepository, "countLoginMeans">;
+  readonly hasPassword: (user: User) => boolean;
+  /** Returns the format of an imported hash. */
+  readonly formatOf: (importedHash: string) => string;
+  readonly rules: LoginRules;
+  readonly limits: LoginLimits;
 }
 
 const TOOL = "bun run admin users";
 
-export const explainUnknown = (email: string): Explanation[] => [
+export const explainUnknown = (email: string): AdminExplanation => [
   {
     code: "unknown",
     message: "No user has this e-mail: every login gets 401 INVALID_CREDENTIALS.",
@@ -32,19 +44,46 @@ export const explainUnknown = (email: string): Explanation[] => [
   },
 ];
 
-const WHERE = { memory: "the memory of each replica", redis: "Redis" } as const;
+const MINUTE_MS = 60_000;
+const MINUTES_PER_HOUR = 60;
 
-/** @param format the format of the imported hash, or null */
-export function explainLogin(
+/** Rounded up. */
+function describeDuration(milliseconds: number): string {
+  const minutes = Math.max(1, Math.ceil(milliseconds / MINUTE_MS));
+  if (minutes === 1) return "one minute";
+  return minutes < 2 * MINUTES_PER_HOUR
+    ? `${minutes} minutes`
+    : `${Math.ceil(minutes / MINUTES_PER_HOUR)} hours`;
+}
+
+/** What a login with the correct password gets if the state of the user does not prevent it; null if nothing succeeds. */
+function explainSuccess(limits: LoginLimits, networks: number): string | null {
+  const success = "A login with the correct password succeeds";
+  if (limits.state === "off") return `${success}.`;
+  if (limits.state === "unknown") return `${success}, unless it is limited.`;
+  if (limits.attemptMs === 0) return `${success}: ${limits.counters} does not limit it.`;
+  return networks > 0 ? `${success} only from the user's networks of the last 30 days (${networks}).` : null;
+}
+
+type Sentence = AdminExplanation[number];
+
+export async function explainLogin(user: User, options: ExplanationOptions): Promise<AdminExplanation> {
+  const [details] = await describeUsers(options.users, [user], options.hasPassword);
+  if (!details) throw new Error("One user has one description");
+  return explainDetails(user, details, options);
+}
+
+function explainDetails(
   user: User,
   details: AdminUserDetails,
-  format: string | null,
-  rules: LoginRules,
-): Explanation[] {
+  { formatOf, rules, limits }: ExplanationOptions,
+): AdminExplanation {
   const { has_password: hasPassword, passkeys, identities, networks } = details;
+  const format = hasImportedHash(user) ? formatOf(user.importedHash ?? "") : null;
   const command = (name: string) => ({ command: `${TOOL} ${name} ${user.id}` });
-  const newPassword = command(rules.sendsMail ? (hasPassword ? "send-reset" : "invite") : "set-password");
-  const sentences: (Explanation | false)[] = [
+  const mailed = hasPassword ? command("send-reset") : { command: `${TOOL} invite ${user.email}` };
+  const newPassword = rules.sendsMail ? mailed : command("set-password");
+  const sentences: (Sentence | false)[] = [
     !user.isActive && {
       code: "inactive",
       message: rules.refusesInactive
@@ -56,7 +95,6 @@ export function explainLogin(
       code: "no_password",
       message: "The user has no password: every password gets 401 INVALID_CREDENTIALS.",
       ...newPassword,
-      ...(rules.sendsMail && { command: `${TOOL} invite ${user.email}` }),
     },
     rules.requiresVerifiedEmail &&
       !user.emailVerified && {
@@ -65,21 +103,26 @@ export function explainLogin(
           "The e-mail is not verified: a login with the correct password gets 403 EMAIL_NOT_VERIFIED and a verification mail. A reset also verifies it.",
         ...command("send-reset"),
       },
-    rules.attempts !== "none" && {
-      code: "limited",
-      message: `From networks other than the ${networks} of the last 30 days, ten attempts for this e-mail are allowed, then one every 15 minutes: otherwise 429 TOO_MANY_REQUESTS. They are counted in ${WHERE[rules.attempts]}, which this command does not read; the log has login.limited. To see the networks:`,
-      ...command("show"),
+    limits.state === "read" &&
+      limits.attemptMs > 0 && {
+        code: "limited",
+        message: `From networks other than the user's of the last 30 days (${networks}), logins with this e-mail get 429 TOO_MANY_REQUESTS for ${describeDuration(limits.attemptMs)}, according to ${limits.counters}.${rules.sendsMail ? " The network of a reset is not limited:" : ""}`,
+        ...(rules.sendsMail && newPassword),
+      },
+    limits.state === "unknown" && {
+      code: "limits_unknown",
+      message: `From networks other than the user's of the last 30 days (${networks}), logins with this e-mail can be limited, and changes that require current_password. ${limits.reason} The log has login.limited and password.limited.`,
     },
     format !== null && {
       code: "imported",
       message: `The password still has the hash of another system (${format}). The next login with it replaces the hash. If the password is lost:`,
       ...newPassword,
     },
-    rules.attempts !== "none" &&
-      hasPassword && {
-        code: "current_password",
-        message: `After ten wrong values of current_password in a day, changes that require it get 429 until the day is over. They are counted in ${WHERE[rules.attempts]}; the log has password.limited. A reset needs no current_password:`,
-        ...command("send-reset"),
+    limits.state === "read" &&
+      limits.wrongPasswords.count >= WRONG_PASSWORDS.capacity && {
+        code: "locked",
+        message: `After ${WRONG_PASSWORDS.capacity} wrong values of current_password, changes that require it get 429 TOO_MANY_REQUESTS for ${describeDuration(limits.wrongPasswords.remainingMs)}, according to ${limits.counters}. A reset does not require it:`,
+        ...newPassword,
       },
     {
       code: "passkeys",
@@ -99,9 +142,6 @@ export function explainLogin(
   ];
   const found = sentences.filter((sentence) => sentence !== false);
   const isBlocked = found.some(({ code }) => ["inactive", "no_password", "unverified"].includes(code));
-  const succeeds = {
-    code: "succeeds",
-    message: "A login with the correct password succeeds, unless it is limited.",
-  };
-  return isBlocked ? found : [succeeds, ...found];
+  const success = isBlocked ? null : explainSuccess(limits, networks);
+  return success === null ? found : [{ code: "succeeds", message: success }, ...found];
 }

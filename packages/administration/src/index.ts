@@ -9,7 +9,7 @@ export {
 } from "./administration.ts";
 export type { Audit, AuditLine, Operator } from "./audit.ts";
 export { AdministrationError } from "./errors.ts";
-export { type Explanation, explainLogin, explainUnknown, type LoginRules } from "./explanation.ts";
+export { explainLogin, explainUnknown, type LoginLimits, type LoginRules } from "./explanation.ts";
 export { listUsers } from "./list-users.ts";
 export { countUsers } from "./statistics.ts";
 export { describeUsers } from "./user-details.ts";

@@ -21,6 +21,8 @@ type BodyOf<Id extends keyof operations> = operations[Id] extends { requestBody:
 
 export type AdminUser = Json<operations["getUser"]["responses"][200]>;
 export type AdminUserPage = Json<operations["listUsers"]["responses"][200]>;
+/** What happens if the user logs in now: sentences in the order in which the service decides. */
+export type AdminExplanation = Json<operations["explainUser"]["responses"][200]>;
 export type AdminStats = Json<operations["countUsers"]["responses"][200]>;
 export type CreateAdminUserRequest = BodyOf<"createUser">;
 export type UpdateAdminUserRequest = BodyOf<"updateUser">;
@@ -38,6 +40,7 @@ export interface AdminClient {
   iterateUsers(query?: AdminUserQuery, options?: RequestOptions): AsyncGenerator<AdminUser, void, undefined>;
   createUser(user: CreateAdminUserRequest, options?: RequestOptions): Promise<AdminUser>;
   getUser(id: number, options?: RequestOptions): Promise<AdminUser>;
+  explainUser(id: number, options?: RequestOptions): Promise<AdminExplanation>;
   updateUser(id: number, change: UpdateAdminUserRequest, options?: RequestOptions): Promise<AdminUser>;
   deleteUser(id: number, options?: ChangeOptions): Promise<void>;
   revokeUserTokens(id: number, options?: ChangeOptions): Promise<void>;
@@ -59,6 +62,7 @@ export function createAdminClient({ apiKey, ...options }: AdminClientOptions): A
       iterateItems(iteratePages((cursor) => listUsers({ ...query, ...(cursor && { cursor }) }, init), first)),
     createUser: (body, init) => send("POST", "/admin/users", { body }, withKey(init)),
     getUser: (id, init) => send("GET", "/admin/users/{id}", { path: { id } }, withKey(init)),
+    explainUser: (id, init) => send("GET", "/admin/users/{id}/explanation", { path: { id } }, withKey(init)),
     updateUser: (id, body, init) => send("PATCH", "/admin/users/{id}", { path: { id }, body }, withKey(init)),
     deleteUser: (id, init) => send("DELETE", "/admin/users/{id}", ...change(id, init)),
     revokeUserTokens: (id, init) => send("DELETE", "/admin/users/{id}/tokens", ...change(id, init)),

@@ -25,6 +25,7 @@ test("a program administers users with its key, and gets typed errors", async ()
   expect(await admin.updateUser(id, { is_active: false, reason: "spam" })).toMatchObject({
     is_active: false,
   });
+  expect(await admin.explainUser(id)).toContainEqual(expect.objectContaining({ code: "inactive" }));
   await admin.createUser({ email: "bob@example.com", invite: true });
   const found: string[] = [];
   for await (const user of admin.iterateUsers({ limit: 1 })) found.push(user.username);

@@ -124,10 +124,26 @@ export const AdminStats = Type.Object({
 });
 export type AdminStats = Type.Static<typeof AdminStats>;
 
+/** What happens if a user logs in now, in the order in which the service decides. */
+export const AdminExplanation = Type.Array(
+  Type.Object({
+    code: Type.String({ description: "A stable name of the state.", examples: ["inactive"] }),
+    message: Type.String({ description: "A sentence for people.", examples: ["The user is inactive."] }),
+    command: Type.Optional(
+      Type.String({
+        description: "The command of the admin tool that changes the state.",
+        examples: ["bun run admin users activate 1"],
+      }),
+    ),
+  }),
+);
+export type AdminExplanation = Type.Static<typeof AdminExplanation>;
+
 /** The keys are the names in the OpenAPI document of the administration. */
 export const ADMIN_REQUESTS = { CreateAdminUserRequest, UpdateAdminUserRequest };
 export const ADMIN_RESPONSES = {
   AdminUserResponse: AdminUser,
   AdminUserPageResponse: AdminUserPage,
   AdminStatsResponse: AdminStats,
+  AdminExplanationResponse: AdminExplanation,
 };

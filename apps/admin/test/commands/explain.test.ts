@@ -1,6 +1,7 @@
 /** `users explain`: the states of a user in the order in which a login meets them. */
 import { expect, test } from "bun:test";
 import { noPassword } from "@latchkey/hashing";
+import { freePort } from "@latchkey/testing/server-process";
 import { EMAIL, openSharedDatabase } from "../support/shared-database.ts";
 import { runTool } from "../support/tool.ts";
 
@@ -20,11 +21,10 @@ test("explain states in order what prevents a login, and the command that change
     ["identities", undefined],
     ["last_login", undefined],
   ];
-  const limits = [
-    ["limited", "show"],
-    ["current_password", "send-reset"],
-  ];
-  expect(await explain()).toEqual([0, [["succeeds", undefined], ...limits, ...others]]);
+  const unknown = ["limits_unknown", undefined];
+  expect(await explain()).toEqual([0, [["succeeds", undefined], unknown, ...others]]);
+  const unreachable = { REDIS_URL: `redis://127.0.0.1:${freePort()}`, AUTH_SECRET_KEY: "k" };
+  expect(await explain(unreachable)).toEqual([0, [["succeeds", undefined], unknown, ...others]]);
   expect(await explain({ RATE_LIMIT_ENABLED: "false" })).toEqual([0, [["succeeds", undefined], ...others]]);
   await shared.database.users.changeAsOperator(1, { isActive: false });
   const strict = { AUTH_REQUIRE_VERIFIED_EMAIL: "true", RATE_LIMIT_ENABLED: "false" };

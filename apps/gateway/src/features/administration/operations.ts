@@ -1,6 +1,7 @@
 /** The operations of the administration. The rules are those of the admin tool (`packages/administration`). */
 import type { Operator } from "@latchkey/administration";
 import {
+  AdminExplanation,
   AdminReasonQuery,
   AdminStats,
   AdminUser,
@@ -124,6 +125,18 @@ export function administrationOperations(options: AdministrationOperationsOption
       success: { status: 200, description: "The user.", schema: AdminUser },
       errors: ["USER_NOT_FOUND"],
       handler: ({ params }) => service.read(params.id),
+    }),
+    operation({
+      ...OF_USER,
+      id: "explainUser",
+      method: "GET",
+      path: "/admin/users/:id/explanation",
+      summary: "Explain what happens if a user logs in now",
+      description:
+        "Sentences in the order in which the service decides, each with the command of the admin tool that changes the state. Reads the limits from Redis or, without Redis, from the memory of the replica that responds, and counts nothing.",
+      success: { status: 200, description: "The explanation.", schema: AdminExplanation },
+      errors: ["USER_NOT_FOUND"],
+      handler: ({ params }) => service.explain(params.id),
     }),
     operation({
       ...OF_USER,

@@ -4,30 +4,49 @@ import {
   countUsers,
   createAdministration,
   describeUsers,
+  explainLogin,
+  type LoginLimits,
+  type LoginRules,
   type Operator,
 } from "@latchkey/administration";
-import type {
-  AdminStats,
-  AdminUser,
-  CreateAdminUserRequest,
-  UpdateAdminUserRequest,
+import {
+  type AdminExplanation,
+  type AdminStats,
+  type AdminUser,
+  type CreateAdminUserRequest,
+  type Digests,
+  LOGIN_ATTEMPTS,
+  type UpdateAdminUserRequest,
+  WRONG_PASSWORDS,
 } from "@latchkey/contracts";
 import type { Database, User, UserSearch } from "@latchkey/database";
 import { type Hasher, hashFormat, hasPassword, noPassword } from "@latchkey/hashing";
+import { monotonicNow } from "../../rate-limit/clock.ts";
+import type { Store } from "../../rate-limit/store.ts";
 
-interface AdministrationServiceOptions extends Pick<AdministrationOptions, "sendsMail" | "audit"> {
+interface AdministrationServiceOptions extends Pick<AdministrationOptions, "audit"> {
   readonly database: Pick<Database, "users" | "passkeys" | "identities" | "outbox">;
   readonly hasher: Pick<Hasher, "hash">;
+  readonly rules: LoginRules;
+  /** What the public API counts with; null: nothing is limited. */
+  readonly limits: CountersOptions | null;
+}
+
+interface CountersOptions {
+  readonly store: Store;
+  readonly digests: Digests;
+  /** Where the store counts. */
+  readonly counters: string;
 }
 
 export type AdministrationService = ReturnType<typeof createAdministrationService>;
 
 export function createAdministrationService(options: AdministrationServiceOptions) {
-  const { database, hasher, sendsMail, audit } = options;
+  const { database, hasher, rules, limits, audit } = options;
   const { users } = database;
   const administration = createAdministration({
     database,
-    sendsMail,
+    sendsMail: rules.sendsMail,
     createEndedPassword: noPassword,
     hasPassword,
     audit,
@@ -42,7 +61,15 @@ export function createAdministrationService(options: AdministrationServiceOption
   const hash = async (password: string | undefined, signal: AbortSignal) =>
     password === undefined ? undefined : hasher.hash(password, { signal });
 
+  const readLimits = limits ? createLimitsReader(limits) : async () => ({ state: "off" }) as const;
+
   return {
+    /** @throws USER_NOT_FOUND */
+    explain: async (id: number): Promise<AdminExplanation> => {
+      const user = await administration.find({ id });
+      const found = await readLimits(user);
+      return explainLogin(user, { users, hasPassword, formatOf: hashFormat, rules, limits: found });
+    },
     /** @throws USER_NOT_FOUND */
     read: async (id: number) => describe(await administration.find({ id })),
     /** `nextAfter` is the id of the last returned user, or null if there is no next page. */
@@ -88,6 +115,21 @@ export function createAdministrationService(options: AdministrationServiceOption
     removePasskeys: administration.removePasskeys,
     sendReset: administration.sendReset,
     count: (): Promise<AdminStats> => countUsers(users, hashFormat),
+  };
+}
+
+/** Returns a function that reads the counters of the public API, and counts nothing. */
+function createLimitsReader({ store, digests, counters }: CountersOptions) {
+  const attempts = store.tokenBucket(LOGIN_ATTEMPTS);
+  const passwords = store.fixedWindow(WRONG_PASSWORDS);
+  return async ({ id, email }: User): Promise<LoginLimits> => {
+    const { count, resetsAt } = await passwords.read(String(id));
+    return {
+      state: "read",
+      counters,
+      attemptMs: await attempts.read(digests.email(email)),
+      wrongPasswords: { count, remainingMs: resetsAt - monotonicNow() },
+    };
   };
 }
 
