@@ -112,6 +112,19 @@ describe("dashboard", () => {
   });
 });
 
+test("alerts and panels select events that exist", () => {
+  const expressions = [...alerts, ...panels.flatMap(({ targets = [] }) => targets)].map(({ expr }) => expr);
+  const selected = [...expressions.join("\n").matchAll(/event=~?"([^"]+)"/g)].map(
+    ([, events = ""]) => events,
+  );
+  expect(selected).toContain("admin.key_rejected");
+  for (const events of selected)
+    expect([events, AUDIT_EVENTS.some((event) => new RegExp(`^(${events})$`).test(event))]).toEqual([
+      events,
+      true,
+    ]);
+});
+
 describe("runbook", () => {
   test("mentions only metrics that exist", async () => {
     const words = [
