@@ -2,8 +2,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { request } from "@latchkey/testing/service-process";
 import { CONFIGURATION, HAPROXY, haproxyTest, startBalancer } from "./balancer.ts";
 import { environmentOf, readCompose } from "./compose-file.ts";
+import { startReplicas } from "./replicas.ts";
 
 const { services } = readCompose();
 
@@ -30,6 +32,20 @@ haproxyTest("a change of a replica's state is logged once", async () => {
   let log = "";
   while (!log.includes("has no server available")) log = await balancer.log();
   expect(log.match(/ is DOWN/g)).toHaveLength(1);
+});
+
+haproxyTest("the administration of a replica is not reachable through the balancer", async () => {
+  const token = "k".repeat(32);
+  const environment = { ADMIN_PORT: "0", ADMIN_API_KEYS: `shop:${token}` };
+  await using replicas = await startReplicas({ count: 1, environment });
+  const admin = new URL(String((await replicas.gateways[0]?.line("ready"))?.administration));
+  for (const path of ["/admin/users", "/admin/stats", "/admin/openapi.json"]) {
+    expect((await request(`${admin.origin}${path}`, { token })).status).toBe(200);
+    for (const host of ["127.0.0.1", admin.host]) {
+      const url = `http://127.0.0.1:${replicas.port}${path}`;
+      expect((await request(url, { token, headers: { host } })).status).toBe(404);
+    }
+  }
 });
 
 test("the balancer listens on the published port and resolves the replicas by their network name", () => {

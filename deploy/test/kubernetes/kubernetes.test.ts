@@ -38,6 +38,11 @@ const policy = await read<INetworkPolicy>("network-policy.yaml");
 const disruptionBudget = await read<IPodDisruptionBudget>("pod-disruption-budget.yaml");
 const monitor = await read<IPodMonitor>("components/prometheus-operator/pod-monitor.yaml");
 const scaler = await read<IScaledObject>("components/autoscaling/scaled-object.yaml");
+const adminService = await read<IService>("components/administration/service.yaml");
+const adminPolicy = await read<INetworkPolicy>("components/administration/network-policy.yaml");
+const { patches } = await read<{ readonly patches: readonly { readonly patch: string }[] }>(
+  "components/administration/kustomization.yaml",
+);
 const { resources, configMapGenerator } = await read<{
   readonly resources: readonly string[];
   readonly configMapGenerator: readonly { readonly name: string; readonly envs: readonly string[] }[];
@@ -54,10 +59,12 @@ const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
 const literals = [...guide.matchAll(/--from-literal=([A-Z_]+)='([^']+)'/g)];
 const secrets = Object.fromEntries(literals.map(([, name = "", value = ""]) => [name, value]));
 const required = { NODE_ENV: "production", AUTH_SECRET_KEY: SECRET };
+const KEYS = { ADMIN_API_KEYS: `shop:${"k".repeat(32)}` };
 const checked = checkConfiguration({ ...required, ...settings, ...secrets });
 
 test("no manifest contains a field that its kind does not define", () => {
-  const manifests = [deployment, job, service, policy, disruptionBudget, monitor, scaler];
+  const administration = [adminService, adminPolicy];
+  const manifests = [deployment, job, service, policy, disruptionBudget, monitor, scaler, ...administration];
   expect(typeErrorsOf(manifests)).toEqual([]);
 });
 
@@ -143,6 +150,28 @@ test("the network policy admits only the ingress controller to the service, and 
     { from: [controller], ports: [{ port: "http" }] },
     { from: [peer("monitoring", "prometheus")], ports: [{ port: "metrics" }] },
   ]);
+});
+
+test("only pods with the label of the administration reach its port, through a Service of its own", () => {
+  type Operation<Value> = { readonly value: Value };
+  const [addPort, addVariables] = Bun.YAML.parse(patches[0]?.patch ?? "") as [
+    Operation<unknown>,
+    Operation<readonly { readonly name: string; readonly value: string }[]>,
+  ];
+  const variables = Object.fromEntries(addVariables.value.map(({ name, value }) => [name, value]));
+  expect(addPort.value).toEqual({ name: "admin", containerPort: Number(variables.ADMIN_PORT) });
+  const checkedWith = checkConfiguration({ ...required, ...settings, ...secrets, ...variables, ...KEYS });
+  expect(checkedWith.errors).toEqual([]);
+  const portsOf = ({ spec }: IService) => spec?.ports?.map(({ targetPort }) => targetPort);
+  expect([portsOf(service), portsOf(adminService)]).toEqual([["http"], ["admin"]]);
+  expect(adminService.spec?.selector).toEqual(labels);
+  expect<unknown>(adminPolicy.spec).toEqual({
+    podSelector: { matchLabels: labels },
+    policyTypes: ["Ingress"],
+    ingress: [
+      { from: [{ podSelector: { matchLabels: { "latchkey-admin": "true" } } }], ports: [{ port: "admin" }] },
+    ],
+  });
 });
 
 test("Kubernetes waits longer for the gateway to stop than the gateway takes", () => {
