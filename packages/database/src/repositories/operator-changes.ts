@@ -58,10 +58,7 @@ export function createOperatorChanges(
   const { lock, update, revocation, endedLogins, replacePassword, leaveEmail, expectFreeEmail } =
     createUserChanges(dialect);
 
-  /**
-   * For a user who has lost the mailbox. All credentials end. If `notifies`, writes a reset for the new e-mail, which no budget
-   * limits, and notifies the old one.
-   */
+  /** For a user who has lost the mailbox. All credentials end. If `notifies`, notifies the old e-mail. */
   const replaceEmail = async (
     transaction: Orm,
     old: User,
@@ -75,8 +72,6 @@ export function createOperatorChanges(
     };
     const changed = await update(transaction, values, eq(users.id, old.id));
     await leaveEmail(transaction, old, notifies);
-    const reset = { kind: "reset", userId: old.id, emailDigest: UNLIMITED } as const;
-    if (notifies) await transaction.insert(outbox).values(reset);
     return changed;
   };
 
@@ -103,6 +98,9 @@ export function createOperatorChanges(
       user = (await update(transaction, { isActive, ...(isActive && revocation()) }, own)) ?? user;
     if (username !== undefined || emailVerified !== undefined)
       user = (await update(transaction, { username, emailVerified }, own)) ?? user;
+    // The reset for a new e-mail, which no budget limits. It comes last, because the other members delete waiting resets.
+    const reset = { kind: "reset", userId: before.id, emailDigest: UNLIMITED } as const;
+    if (email !== before.email && notifies) await transaction.insert(outbox).values(reset);
     return user;
   };
 

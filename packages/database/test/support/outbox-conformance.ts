@@ -342,6 +342,15 @@ export function outboxConformance(test: Test): void {
     expect((await change(ada.email))?.user).toMatchObject({ id, email: ada.email });
   });
 
+  test("a new e-mail of the operator gets its reset, also together with changes that delete waiting resets", async (testDatabase) => {
+    const { users } = testDatabase;
+    const { id } = await users.create({ ...ada, roles: ["admin"] });
+    await users.changeAsOperator(id, { isActive: false });
+    const change = { email: "away@example.org", hashedPassword: "new$digest", roles: [], isActive: true };
+    await users.changeAsOperator(id, change, { notifies: true });
+    expect(await waiting(testDatabase)).toEqual([`email ${id}`, `password ${id}`, `reset ${id}`]);
+  });
+
   test("a mail that is not sent does not prevent another, also while it is claimed", async (testDatabase) => {
     const { users, outbox } = testDatabase;
     await users.create(ada);
