@@ -87,6 +87,8 @@ describe("a login is rejected", () => {
     // Mix-up: the response of one provider at the door of another, which has the same subject.
     expect((await login("other", { ...begun.body, code, iss: provider.issuer })).status).toBe(401);
     expect((await login("other", { ...begun.body, code, iss: other.issuer })).status).toBe(401);
+    // It does not get the code.
+    expect(other.requests()).toBe(0);
     const stated = { ...begun.body, code, iss: provider.issuer };
     expect((await login("example", stated)).status).toBe(200);
     expect((await login("example", stated)).status).toBe(401);
