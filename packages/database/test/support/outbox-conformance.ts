@@ -177,6 +177,20 @@ export function outboxConformance(test: Test): void {
     for (const mail of [change, reset, change, reset]) expect(await claim(testDatabase)).toMatchObject(mail);
   });
 
+  test("of two mails to one recipient that two replicas claim at once, one gets the last place of the budget", async (testDatabase) => {
+    const { database, reopen } = testDatabase;
+    await using second = await reopen();
+    for (let index = 0; index < 10; index++) {
+      const email = `user${index}@example.org`;
+      await database.users.create({ ...ada, email, username: email });
+      for (let request = 0; request < 4; request++) await database.outbox.request("reset", email);
+      for (let mail = 0; mail < 2; mail++)
+        expect(await claim(database)).toMatchObject({ isWithinBudget: true });
+      const claimed = await Promise.all([claim(database), claim(second)]);
+      expect(claimed.map((mail) => mail?.isWithinBudget).toSorted()).toEqual([false, true]);
+    }
+  });
+
   test("two replicas share the budgets of recipients, one for each kind of mail", async (testDatabase) => {
     const { database, query, reopen } = testDatabase;
     await using second = await reopen();
