@@ -1,23 +1,26 @@
-/** Writes the table of environment variables in the documents from their definitions: `bun scripts/configuration-tables.ts`. */
+/** Writes the list of environment variables in the documents from their definitions: `bun scripts/configuration-tables.ts`. */
 import { join } from "node:path";
-import { defaultOf, descriptionOf, VARIABLE_NAMES, VARIABLES } from "@latchkey/config";
+import { defaultOf, VARIABLE_NAMES, VARIABLES } from "@latchkey/config";
 import { ROOT } from "./source-tree.ts";
 
 export const DOCUMENT = join(ROOT, "docs/configuration.md");
 
-/** One row per variable, in which a range without words is one of whole numbers. */
-function variablesTable(): string {
-  const rows = VARIABLE_NAMES.map((name) => {
-    const accepted = VARIABLES[name].accepted.replace("a whole number from ", "");
-    return `| \`${name}\` | ${defaultOf(name)} | ${accepted} | ${descriptionOf(name)} |\n`;
+/** One item per variable. A range without words is one of whole numbers. */
+function variablesList(): string {
+  const items = VARIABLE_NAMES.map((name) => {
+    const { accepted, description, ...options } = VARIABLES[name];
+    const canBeFile = "secret" in options || "file" in options;
+    const values = accepted === "true or false" ? [] : [accepted.replace("a whole number from ", "")];
+    const item = `- \`${name}\`${canBeFile ? "†" : ""} (${[defaultOf(name), ...values].join("; ")}): ${description}\n`;
+    return item.replaceAll("<", "\\<");
   });
-  return `| Variable | Default | Accepted | Description |\n|---|---|---|---|\n${rows.join("")}`;
+  return items.join("");
 }
 
-export const updateTable = (text: string): string =>
+export const updateList = (text: string): string =>
   text.replace(
     /(<!-- variables -->\n)[\s\S]*?(<!-- end of variables -->)/,
-    (_, start: string, end: string) => `${start}\n${variablesTable()}\n${end}`,
+    (_, start: string, end: string) => `${start}\n${variablesList()}\n${end}`,
   );
 
-if (import.meta.main) await Bun.write(DOCUMENT, updateTable(await Bun.file(DOCUMENT).text()));
+if (import.meta.main) await Bun.write(DOCUMENT, updateList(await Bun.file(DOCUMENT).text()));
