@@ -22,7 +22,8 @@ const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS = /^apps\/gateway\/src\/(tokens\/access-tokens\.ts$|(elysia|middleware|openapi|pages)\/)/;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** What both databases share. */
-const SHARED_QUERIES = /^packages\/database\/src\/((repositories|maintenance)\/|(dialect|tables)\.ts$)/;
+const SHARED_QUERIES =
+  /^packages\/database\/src\/((repositories|maintenance)\/|(dialect|row-decoder|tables)\.ts$)/;
 const QUERY_BUILDERS = /^drizzle-orm(\/pg-core)?$/;
 /** What does not depend on HTTP: the services, and the stores of the rate limits. */
 const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\.ts$|rate-limit\/)/;
@@ -35,7 +36,7 @@ const FOLDER_ORDER = {
   "packages/database/src":
     "index.ts open.ts libsql postgres maintenance database.ts repositories dialect.ts row-decoder.ts errors.ts",
   "packages/database/src/repositories":
-    "repositories.ts users.ts operator-changes.ts email-changes.ts login-codes.ts user-search.ts networks.ts passkeys.ts identities.ts login-methods.ts user-changes.ts imports.ts todos.ts outbox.ts digests.ts email-forms.ts guard.ts repository-client.ts",
+    "repositories.ts users.ts operator-changes.ts email-changes.ts logins.ts user-search.ts passkeys.ts identities.ts login-methods.ts user-changes.ts imports.ts todos.ts outbox.ts digests.ts email-forms.ts guard.ts repository-client.ts",
 };
 /** Folders that do not import each other; each pattern captures their names. */
 const SIBLINGS: readonly (readonly [folder: RegExp, ...ImportRule["example"]])[] = [

@@ -1,7 +1,7 @@
 /** Explains, in the order in which the service decides, what happens if a user logs in now. Each sentence about a state names its remedy. */
 import { type AdminExplanation, type AdminUserDetails, WRONG_PASSWORDS } from "@latchkey/contracts";
 import { hasImportedHash, type User, type UserRepository } from "@latchkey/database";
-import { describeUsers } from "./user-details.ts";
+import { describeUsers } from "./reports.ts";
 
 /** The configuration on which the result of a login depends. */
 export interface LoginRules {

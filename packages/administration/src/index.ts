@@ -10,6 +10,4 @@ export {
 export type { Audit, AuditLine, Operator } from "./audit.ts";
 export { AdministrationError } from "./errors.ts";
 export { explainLogin, explainUnknown, type LoginLimits, type LoginRules } from "./explanation.ts";
-export { listUsers } from "./list-users.ts";
-export { countUsers } from "./statistics.ts";
-export { describeUsers } from "./user-details.ts";
+export { countUsers, describeUsers, listUsers } from "./reports.ts";

@@ -1,15 +1,12 @@
 /**
- * The public API of the package: functions that open, copy, back up and restore a database, the types of a database, and all
- * errors.
+ * The public API of the package: functions that open, copy, back up and restore a database, the types of a database, and the
+ * errors that callers distinguish by their class.
  */
 export { callers } from "./caller.ts";
 export type { Database, DatabaseOptions } from "./database.ts";
 export {
-  CopyRejected,
   DatabaseUnavailable,
   IdentityAlreadyUsed,
-  IdsExhausted,
-  InvalidBackup,
   LastLogin,
   MigrationRejected,
   SchemaTooNew,
@@ -29,8 +26,9 @@ export {
 export type { EmailDigest } from "./repositories/digests.ts";
 export { type Guard, hasGuardedPassword, isRevoked, type PasswordGuard } from "./repositories/guard.ts";
 export type { IdentityRepository, NewIdentity } from "./repositories/identities.ts";
-export { hasImportedHash, type ImportedUser, isImported, NO_PASSWORD } from "./repositories/imports.ts";
+export { hasImportedHash, type ImportedUser, isImported } from "./repositories/imports.ts";
 export type { LoginRule } from "./repositories/login-methods.ts";
+export { isLoginStale } from "./repositories/logins.ts";
 export type { OperatorChange } from "./repositories/operator-changes.ts";
 export type {
   ClaimedMail,
@@ -44,7 +42,7 @@ export { type FoundPasskey, MAX_USED_STATEMENTS, type PasskeyRepository } from "
 export type { PageRequest } from "./repositories/repository-client.ts";
 export type { TodoRepository } from "./repositories/todos.ts";
 export type { Password, UserChange } from "./repositories/user-changes.ts";
-export { isLoginStale, type LoginMeans, type UserSearch } from "./repositories/user-search.ts";
+export type { LoginMeans, UserSearch } from "./repositories/user-search.ts";
 export type { NewUser, UserRepository } from "./repositories/users.ts";
 export type { Identity, Passkey, Todo, User } from "./tables.ts";
 export { withTimeout } from "./timeout.ts";

@@ -1,4 +1,5 @@
 /** Converts the rows of Drizzle's select queries in one pass. Drizzle's own mapping takes three times as long. */
+import { Column, is } from "drizzle-orm";
 
 /** A select query of Drizzle. Each field of a row is one column. */
 export interface Select<Row> {
@@ -6,16 +7,11 @@ export interface Select<Row> {
   readonly _: { readonly selectedFields: object; readonly result: Row[] };
 }
 
-/** Drizzle's columns have this method, which converts a value of the driver. Other expressions do not have this method. */
-interface Decoder {
-  mapFromDriverValue(value: unknown): unknown;
-}
-
 /** Returns a function that converts the values of a row to an object. The values are in the order of the selected fields. */
 export function createRowDecoder<Row>(selectedFields: object): (values: readonly unknown[]) => Row {
   const columns = Object.entries(selectedFields).map(([key, field]) => ({
     key,
-    decode: isDecoder(field)
+    decode: is(field, Column)
       ? (value: unknown) => field.mapFromDriverValue(value)
       : (value: unknown) => value,
   }));
@@ -36,9 +32,6 @@ export function singleRow<T>([row]: readonly T[]): T {
     throw new Error("The statement returned no row. Does a trigger suppress the INSERT?");
   return row;
 }
-
-const isDecoder = (field: unknown): field is Decoder =>
-  typeof field === "object" && field !== null && "mapFromDriverValue" in field;
 
 /** The cast is safe because the members and their types are those of the query's selected fields. */
 function asRow<Row>(row: Record<string, unknown>): Row {

@@ -1,7 +1,7 @@
 /** `users delete`: deletes one user, or all users of an e-mail domain. */
-import { listUsers, type Operator } from "@latchkey/administration";
+import { listUsers, type Operator, type UserRef } from "@latchkey/administration";
 import { confirm, printable, toJson, usageError, write } from "@latchkey/cli";
-import type { Database, User } from "@latchkey/database";
+import type { Database } from "@latchkey/database";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import type { Variables } from "../environment.ts";
@@ -11,8 +11,7 @@ import { printUser } from "../user-output.ts";
 import { openAdministration } from "../users.ts";
 import { JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
 
-type Deletion = Readonly<{ yes?: boolean; json?: boolean; operator: Operator }>;
-type Options = Omit<Deletion, "operator"> & Readonly<{ domain?: string; reason?: string }>;
+type Options = Readonly<{ yes?: boolean; json?: boolean; domain?: string; reason?: string }>;
 
 export const deleteCommand = (variables: Variables): Command =>
   withExamples(
@@ -30,23 +29,25 @@ export const deleteCommand = (variables: Variables): Command =>
     .option("-y, --yes", "do not ask for confirmation; required without a terminal")
     .option(...REASON_OPTION)
     .option(...JSON_OPTION)
-    .action(async (text: string | undefined, { domain: domainText, reason, ...given }: Options) => {
-      const options = { ...given, operator: { actor: actorOf(variables), reason: parseReason(reason) } };
-      if (text !== undefined && domainText === undefined) {
-        const ref = parseUserRef(text);
-        await withDatabase(variables, async (database) =>
-          deleteUser(database, await openAdministration(database).find(ref), options),
-        );
-      } else if (text === undefined && domainText !== undefined) {
-        const domain = parseDomain(domainText);
-        await withDatabase(variables, (database) => deleteDomain(database, domain, options));
-      } else throw usageError("Specify either a user or --domain; see --help.");
+    .action(async (text: string | undefined, { domain: domainText, reason, ...options }: Options) => {
+      if ((text === undefined) === (domainText === undefined))
+        throw usageError("Specify either a user or --domain; see --help.");
+      const operator = { actor: actorOf(variables), reason: parseReason(reason) };
+      const ref = text === undefined ? null : parseUserRef(text);
+      const domain = domainText === undefined ? "" : parseDomain(domainText);
+      await withDatabase(variables, (database) =>
+        ref
+          ? deleteUser(database, ref, operator, options)
+          : deleteDomain(database, domain, operator, options),
+      );
     });
 
-async function deleteUser(database: Database, user: User, { yes, json, operator }: Deletion): Promise<void> {
+async function deleteUser(database: Database, ref: UserRef, operator: Operator, { yes, json }: Options) {
+  const administration = openAdministration(database);
+  const user = await administration.find(ref);
   const name = printable(`${user.email} (id ${user.id}, username ${user.username})`);
   if (!yes) await confirm(`Delete ${name} permanently?`);
-  await openAdministration(database).delete(user.id, operator);
+  await administration.delete(user.id, operator);
   if (json) await printUser(user, { json });
   else await write(`Deleted ${name}.\n`);
 }
@@ -54,7 +55,8 @@ async function deleteUser(database: Database, user: User, { yes, json, operator 
 async function deleteDomain(
   database: Database,
   domain: string,
-  { yes, json, operator }: Deletion,
+  operator: Operator,
+  { yes, json }: Options,
 ): Promise<void> {
   const { deleteAll } = openAdministration(database);
   const pages = () => listUsers(database.users, { domain });

@@ -49,37 +49,28 @@ type ChangeFormat = Format & { readonly reason?: string };
 
 type Change = (administration: Administration, user: User, operator: Operator) => Promise<User>;
 
-interface BegunChange {
-  readonly change: Change;
-  /** @default false: the change causes no mail */
-  readonly sendsMail?: boolean;
-}
-
-interface ChangeOutput {
-  /** Whether the output names the passkeys of the user, because the change does not end them. */
+interface ChangeEffects {
+  /** Whether the change can cause mails. @default false */
+  readonly mails?: boolean;
+  /** Whether the output names the passkeys of the user, because the change does not end them. @default false */
   readonly keepsPasskeys?: boolean;
 }
 
-const always = (change: Change) => () => ({ change });
+const withDate = (name: string, createdAt: string): string => `${name} (${createdAt.slice(0, 10)})`;
 
 /** Identities as objects for JSON, otherwise only their providers and dates. */
 async function describeIdentities({ identities }: Database, { id }: User, { json = false }: Format) {
   const found = await identities.list(id);
-  return json
-    ? found.map((identity) => ({
-        ...toIdentity(identity),
-        issuer: identity.issuer,
-        subject: identity.subject,
-      }))
-    : found.map(({ provider, createdAt }) => `${provider} (${createdAt.slice(0, 10)})`);
+  return found.map((identity) => {
+    const { provider, createdAt, issuer, subject } = identity;
+    return json ? { ...toIdentity(identity), issuer, subject } : withDate(provider, createdAt);
+  });
 }
 
 /** Passkeys as objects for JSON, otherwise only their names and dates. */
 async function describePasskeys({ passkeys }: Database, { id }: User, { json = false }: Format) {
   const found = await passkeys.list(id);
-  return json
-    ? found.map(toPasskey)
-    : found.map(({ name, createdAt }) => `${name} (${createdAt.slice(0, 10)})`);
+  return found.map((passkey) => (json ? toPasskey(passkey) : withDate(passkey.name, passkey.createdAt)));
 }
 
 export function usersCommand(variables: Variables): Command {
@@ -114,8 +105,8 @@ export function usersCommand(variables: Variables): Command {
    */
   const changing = (
     command: Command,
-    begin: (args: readonly string[]) => BegunChange | Promise<BegunChange>,
-    { keepsPasskeys = false }: ChangeOutput = {},
+    begin: (args: readonly string[]) => Change | Promise<Change>,
+    { mails = false, keepsPasskeys = false }: ChangeEffects = {},
   ) =>
     command
       .argument(...USER)
@@ -125,7 +116,8 @@ export function usersCommand(variables: Variables): Command {
         const ref = parseUserRef(text);
         const format = command.opts<ChangeFormat>();
         const operator = { actor, reason: parseReason(format.reason) };
-        const { change, sendsMail } = await begin(command.args.slice(1));
+        const change = await begin(command.args.slice(1));
+        const sendsMail = mails && readSendsMail();
         await withDatabase(variables, async (database) => {
           const administration = openAdministration(database, sendsMail);
           const user = await change(administration, await administration.find(ref), operator);
@@ -258,7 +250,9 @@ export function usersCommand(variables: Variables): Command {
         [`bun run admin users ${name} ada@example.com`],
         "Every request with a token of an inactive user returns 403. With\nAUTH_PRIVATE_KEY, so does a login with the correct password. Earlier tokens\nand reset links stay invalid after the activation.",
       ),
-      always(({ change }, { id }, operator) => change(id, { isActive: name === "activate" }, operator)),
+      () =>
+        ({ change }, { id }, operator) =>
+          change(id, { isActive: name === "activate" }, operator),
       { keepsPasskeys: name === "deactivate" },
     );
 
@@ -273,11 +267,11 @@ export function usersCommand(variables: Variables): Command {
       "All tokens of the user are revoked, effective with the next request. All\nnetworks of the user become unfamiliar: if the attempts for the e-mail are used\nup, logins return 429 until one is refilled. The service notifies the user.",
     ),
     async () => {
-      const [readHash, sendsMail] = [await openPasswordInput(), readSendsMail()];
-      const change: Change = async (administration, { id }, operator) =>
-        administration.change(id, { hashedPassword: await readHash() }, operator);
-      return { change, sendsMail };
+      const readHash = await openPasswordInput();
+      return async ({ change }, { id }, operator) =>
+        change(id, { hashedPassword: await readHash() }, operator);
     },
+    { mails: true },
   );
 
   const setEmail = changing(
@@ -288,13 +282,13 @@ export function usersCommand(variables: Variables): Command {
     ),
     ([text = ""]) => {
       const email = parseNewEmail(text);
-      const change: Change = (administration, user, operator) => {
+      return ({ change }, user, operator) => {
         if (user.email === email)
           throw new CliError("The user already has this e-mail address.", EXIT.failed);
-        return administration.change(user.id, { email }, operator);
+        return change(user.id, { email }, operator);
       };
-      return { change, sendsMail: readSendsMail() };
     },
+    { mails: true },
   ).argument("<new>", `new e-mail address, at most ${EMAIL_MAX_LENGTH} characters`);
 
   const sendReset = changing(
@@ -305,7 +299,7 @@ export function usersCommand(variables: Variables): Command {
     ),
     () => {
       expectMail();
-      return { change: ({ sendReset }, { id }, operator) => sendReset(id, operator) };
+      return ({ sendReset }, { id }, operator) => sendReset(id, operator);
     },
   );
 
@@ -317,7 +311,9 @@ export function usersCommand(variables: Variables): Command {
       ["bun run admin users revoke-tokens ada@example.com"],
       "Requests with the user's tokens return 401. The user can log in again, also with\na passkey: the output names the passkeys that remain. To block the user,\ndeactivate the account.",
     ),
-    always(({ revokeTokens }, { id }, operator) => revokeTokens(id, operator)),
+    () =>
+      ({ revokeTokens }, { id }, operator) =>
+        revokeTokens(id, operator),
     { keepsPasskeys: true },
   );
 
@@ -332,35 +328,34 @@ export function usersCommand(variables: Variables): Command {
     ).option("--unverified", "also if the e-mail is not verified"),
     (args) => {
       const roles = parseRoles(args);
-      const { unverified = false } = setRoles.opts<{ unverified?: boolean }>();
-      const sendsMail = readSendsMail();
-      const rules = { allowsUnverified: unverified || !sendsMail };
-      return { change: ({ change }, { id }, operator) => change(id, { roles }, operator, rules), sendsMail };
+      const { unverified } = setRoles.opts<{ unverified?: boolean }>();
+      const rules = unverified ? { allowsUnverified: true } : {};
+      return ({ change }, { id }, operator) => change(id, { roles }, operator, rules);
     },
+    { mails: true },
   ).argument("[role...]", "at most 20, each of 1 to 64 of the characters a-z 0-9 : _ . -");
 
-  const removePasskeys = changing(
-    withExamples(
-      new Command("remove-passkeys").description("remove all passkeys of a user"),
-      ["bun run admin users remove-passkeys ada@example.com"],
-      "Tokens of earlier logins remain valid; to end them, revoke them, too. The\nservice notifies the user.",
-    ),
-    () => ({
-      change: ({ removePasskeys }, { id }, operator) => removePasskeys(id, operator),
-      sendsMail: readSendsMail(),
-    }),
+  const removal = (name: string, description: string, change: Change) =>
+    changing(
+      withExamples(
+        new Command(name).description(description),
+        [`bun run admin users ${name} ada@example.com`],
+        "Tokens of earlier logins remain valid; to end them, revoke them, too. The\nservice notifies the user.",
+      ),
+      () => change,
+      { mails: true },
+    );
+
+  const removePasskeys = removal(
+    "remove-passkeys",
+    "remove all passkeys of a user",
+    ({ removePasskeys }, { id }, operator) => removePasskeys(id, operator),
   );
 
-  const removeIdentities = changing(
-    withExamples(
-      new Command("remove-identities").description("remove all logins of a user with other services"),
-      ["bun run admin users remove-identities ada@example.com"],
-      "Tokens of earlier logins remain valid; to end them, revoke them, too. The\nservice notifies the user.",
-    ),
-    () => ({
-      change: ({ removeIdentities }, { id }, operator) => removeIdentities(id, operator),
-      sendsMail: readSendsMail(),
-    }),
+  const removeIdentities = removal(
+    "remove-identities",
+    "remove all logins of a user with other services",
+    ({ removeIdentities }, { id }, operator) => removeIdentities(id, operator),
   );
 
   return withExamples(

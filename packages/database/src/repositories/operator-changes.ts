@@ -78,30 +78,28 @@ export function createOperatorChanges(
   const apply = async (
     transaction: Orm,
     before: User,
-    change: OperatorChange,
+    { email = before.email, hashedPassword, roles, isActive, username, emailVerified }: OperatorChange,
     options: OperatorChangeOptions,
   ): Promise<User> => {
-    const { email = before.email, hashedPassword, roles, isActive = before.isActive } = change;
-    const { username, emailVerified } = change;
-    const { notifies = false } = options;
+    const { notifies } = options;
     const own = eq(users.id, before.id);
-    let user = before;
-    if (email !== before.email) user = (await replaceEmail(transaction, before, email, options)) ?? user;
+    let user: User | null = before;
+    if (email !== before.email) user = await replaceEmail(transaction, before, email, options);
     if (hashedPassword !== undefined)
-      user = (await replacePassword(transaction, { hashedPassword, notifies }, own)) ?? user;
-    if (roles !== undefined) {
-      const isRemoved = before.roles.some((role) => !roles.includes(role));
-      const values = { roles: [...roles], ...(isRemoved && revocation()) };
-      user = (await update(transaction, values, own)) ?? user;
-    }
-    if (isActive !== before.isActive)
-      user = (await update(transaction, { isActive, ...(isActive && revocation()) }, own)) ?? user;
-    if (username !== undefined || emailVerified !== undefined)
-      user = (await update(transaction, { username, emailVerified }, own)) ?? user;
+      user = await replacePassword(transaction, { hashedPassword, notifies }, own);
+    const isRoleRemoved = roles !== undefined && before.roles.some((role) => !roles.includes(role));
+    const isActivated = isActive === true && !before.isActive;
+    const values = {
+      ...{ roles: roles && [...roles], username, emailVerified },
+      isActive: isActive === before.isActive ? undefined : isActive,
+      ...((isRoleRemoved || isActivated) && revocation()),
+    };
+    if (Object.values(values).some((value) => value !== undefined))
+      user = await update(transaction, values, own);
     // The reset for a new e-mail, which no budget limits. It comes last, because the other members delete waiting resets.
     const reset = { kind: "reset", userId: before.id, emailDigest: UNLIMITED } as const;
     if (email !== before.email && notifies) await transaction.insert(outbox).values(reset);
-    return user;
+    return user ?? before;
   };
 
   return {

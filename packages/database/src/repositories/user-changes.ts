@@ -34,7 +34,7 @@ export interface UserChange {
   /** Whether a new hash keeps the passkeys and identities: true if the logged-in user changes the password. @default false */
   readonly keepsPasskeys?: boolean;
   /** Whether a new hash writes a notification to the outbox. @default false */
-  readonly notifies?: boolean;
+  readonly notifies?: boolean | undefined;
 }
 
 type PasswordChange = UserChange & Pick<User, "hashedPassword">;

@@ -12,8 +12,6 @@ import {
   gt,
   inArray,
   isNotNull,
-  isNull,
-  lte,
   max,
   ne,
   or,
@@ -23,7 +21,6 @@ import {
 } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import { hasRoles, isInactive, type User } from "../tables.ts";
-import type { Timestamp } from "../timestamp.ts";
 import { NO_PASSWORD } from "./imports.ts";
 import type { PageRequest, RepositoryClient } from "./repository-client.ts";
 
@@ -71,11 +68,6 @@ export interface UserSearches {
   countLoginMeans(ids: readonly number[], networkSeconds: number): Promise<Map<number, LoginMeans>>;
   /** Counts all users, in queries that are short each. */
   countTotals(recentSeconds: number): Promise<UserTotals>;
-  /**
-   * Stores the time of a login, unless the stored time is less than a day old. Does not change `updatedAt`, because a login is
-   * not a change of the user.
-   */
-  storeLogin(id: number): Promise<void>;
 }
 
 const prefixRanges = ({ tables: { users }, binary }: Dialect, prefix: string) => {
@@ -149,8 +141,8 @@ export function searchQuery(orm: Orm, dialect: Dialect, request: UserSearch, isC
     .limit(limit);
 }
 
-export function createUserSearches({ orm, prepare, run }: RepositoryClient, dialect: Dialect): UserSearches {
-  const { tables, now, later } = dialect;
+export function createUserSearches({ orm, prepare }: RepositoryClient, dialect: Dialect): UserSearches {
+  const { tables, later } = dialect;
   const { users, userNetworks, passkeys, identities } = tables;
 
   return {
@@ -200,18 +192,5 @@ export function createUserSearches({ orm, prepare, run }: RepositoryClient, dial
         after = Number(counted.last);
       }
     },
-    storeLogin: async (id) => {
-      const { lastLoginAt } = users;
-      const isOld = or(isNull(lastLoginAt), lte(lastLoginAt, later(-LOGIN_STORED_SECONDS)));
-      const query = orm.update(users).set({ lastLoginAt: now });
-      await run(query.where(and(eq(users.id, id), isOld)));
-    },
   };
 }
-
-/** The age from which the stored time of the latest login is replaced. */
-const LOGIN_STORED_SECONDS = 24 * 60 * 60;
-
-/** Whether a login now must call `storeLogin`. */
-export const isLoginStale = (lastLoginAt: Timestamp | null): boolean =>
-  lastLoginAt === null || Date.now() - Date.parse(lastLoginAt) >= LOGIN_STORED_SECONDS * 1000;

@@ -1,6 +1,6 @@
 /** Users. Each change except that of `storeNetwork` is one statement or one transaction, and therefore atomic. */
 import { emailForms } from "@latchkey/contracts";
-import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray } from "drizzle-orm";
 import type { Dialect } from "../dialect.ts";
 import { singleRow } from "../row-decoder.ts";
 import type { User } from "../tables.ts";
@@ -10,8 +10,7 @@ import { matchEmailForms } from "./email-forms.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
 import { insertIdentity, type NewIdentity } from "./identities.ts";
 import { createImports, type Imports, rememberDeletion } from "./imports.ts";
-import { createLoginCodes, type LoginCodes } from "./login-codes.ts";
-import { createNetworks, type Networks } from "./networks.ts";
+import { createLogins, type Logins } from "./logins.ts";
 import { createOperatorChanges, type OperatorChanges } from "./operator-changes.ts";
 import { UNLIMITED } from "./outbox.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
@@ -37,13 +36,7 @@ export interface NewUser extends Pick<User, "email" | "username" | "hashedPasswo
 type UserOfNetwork = User & { readonly networkSeenAt: Timestamp | null };
 
 /** Ids are positive safe integers and are never reused. */
-export interface UserRepository
-  extends EmailChanges,
-    OperatorChanges,
-    LoginCodes,
-    Networks,
-    UserSearches,
-    Imports {
+export interface UserRepository extends EmailChanges, OperatorChanges, Logins, UserSearches, Imports {
   findById(id: number): Promise<User | null>;
   /**
    * Creates the user and, if given, an identity that logs in.
@@ -66,11 +59,6 @@ export interface UserRepository
   update(id: number, change: UserChange, condition?: Guard): Promise<User | null>;
   /** Returns false if the user was deleted, or has another e-mail than the given one. */
   verifyEmail(user: Pick<User, "id" | "email">): Promise<boolean>;
-  /**
-   * Replaces an imported hash by a new hash of the same password, and changes nothing else. Returns false if the user does
-   * not exist or the stored hashes have changed.
-   */
-  rehash(user: User, hashedPassword: string): Promise<boolean>;
   /**
    * Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is
    * not met.
@@ -113,8 +101,7 @@ export function createUserRepository(client: RepositoryClient, dialect: Dialect)
   return {
     ...createEmailChanges(client, dialect),
     ...createOperatorChanges(client, dialect, findByEmail),
-    ...createLoginCodes(client, dialect),
-    ...createNetworks(client, dialect),
+    ...createLogins(client, dialect),
     ...createUserSearches(client, dialect),
     ...createImports(client, dialect),
     findById,
@@ -150,15 +137,6 @@ export function createUserRepository(client: RepositoryClient, dialect: Dialect)
       const query = orm.update(users).set({ emailVerified: true, updatedAt: now });
       const verified = query.where(and(eq(users.id, id), eq(users.email, email)));
       return (await run(verified.returning({ id: users.id }))).length > 0;
-    },
-    rehash: async (user, hashedPassword) => {
-      const unchanged = and(
-        eq(users.id, user.id),
-        eq(users.hashedPassword, user.hashedPassword),
-        sql`${users.importedHash} = ${user.importedHash}`,
-      );
-      const query = orm.update(users).set({ hashedPassword, importedHash: null }).where(unchanged);
-      return (await run(query.returning({ id: users.id }))).length > 0;
     },
     revokeTokens: (id, condition) =>
       transact((transaction) => update(transaction, revocation(), selected(id, condition))),

@@ -1,0 +1,52 @@
+/** What an operator reads about users besides the read shape of the API. */
+import { type AdminStats, type AdminUser, FAMILIAR_NETWORK_DAYS, toAdminUser } from "@latchkey/contracts";
+import { hasImportedHash, type User, type UserRepository, type UserSearch } from "@latchkey/database";
+
+const PAGE_SIZE = 500;
+const DAY_SECONDS = 24 * 60 * 60;
+
+/** Yields non-empty pages in ascending order of ids. Each page starts after the last id of the previous page. */
+export async function* listUsers(users: UserRepository, request: Partial<UserSearch> = {}) {
+  let { after = 0, limit = Number.POSITIVE_INFINITY } = request;
+  while (limit > 0) {
+    const page = await users.list({ ...request, after, limit: Math.min(limit, PAGE_SIZE) });
+    const last = page.at(-1);
+    if (!last) return;
+    yield page;
+    after = last.id;
+    limit -= page.length;
+  }
+}
+
+/** Counts all users. @param formatOf returns the format of an imported hash */
+export async function countUsers(
+  users: UserRepository,
+  formatOf: (importedHash: string) => string,
+): Promise<AdminStats> {
+  const totals = await users.countTotals(30 * DAY_SECONDS);
+  const imported: Record<string, number> = {};
+  for await (const page of listUsers(users, { isImported: true }))
+    for (const { importedHash } of page) {
+      const format = formatOf(importedHash ?? "");
+      imported[format] = (imported[format] ?? 0) + 1;
+    }
+  return { users: totals.users, inactive: totals.inactive, active_30_days: totals.recent, imported };
+}
+
+/** @param hasPassword whether any password can match */
+export async function describeUsers(
+  users: Pick<UserRepository, "countLoginMeans">,
+  described: readonly User[],
+  hasPassword: (user: User) => boolean,
+): Promise<AdminUser[]> {
+  const ids = described.map(({ id }) => id);
+  const means = await users.countLoginMeans(ids, FAMILIAR_NETWORK_DAYS * DAY_SECONDS);
+  return described.map((user) =>
+    toAdminUser(user, {
+      last_login_at: user.lastLoginAt,
+      has_password: hasPassword(user),
+      imported: hasImportedHash(user),
+      ...{ passkeys: 0, identities: 0, networks: 0, ...means.get(user.id) },
+    }),
+  );
+}
