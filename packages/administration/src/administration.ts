@@ -57,6 +57,14 @@ export function createAdministration({
     roles?: Pick<AuditLine, "roles" | "previous_roles">,
   ) => audit({ request_id, event, user_id: id, actor, reason, ...roles });
 
+  const ending =
+    (event: string, end: (id: number) => Promise<User | null>) =>
+    async (id: number, operator: Operator): Promise<User> => {
+      const user = expectUser(await end(id), { id });
+      write(event, user, operator);
+      return user;
+    };
+
   /** @throws EMAIL_NOT_VERIFIED if the user would get a role without having proved the e-mail */
   const expectVerified = (user: User, { email = user.email, emailVerified, roles = [] }: OperatorChange) => {
     const isGranted = roles.some((role) => !user.roles.includes(role));
@@ -123,25 +131,11 @@ export function createAdministration({
     },
 
     /** Ends all tokens of the user. @throws USER_NOT_FOUND */
-    revokeTokens: async (id: number, operator: Operator): Promise<User> => {
-      const user = expectUser(await users.revokeTokens(id), { id });
-      write("tokens.revoked", user, operator);
-      return user;
-    },
-
+    revokeTokens: ending("tokens.revoked", (id) => users.revokeTokens(id)),
     /** @throws USER_NOT_FOUND */
-    removePasskeys: async (id: number, operator: Operator): Promise<User> => {
-      const user = expectUser(await passkeys.deleteAll(id, { notifies }), { id });
-      write("passkey.removed", user, operator);
-      return user;
-    },
-
+    removePasskeys: ending("passkey.removed", (id) => passkeys.deleteAll(id, { notifies })),
     /** @throws USER_NOT_FOUND */
-    removeIdentities: async (id: number, operator: Operator): Promise<User> => {
-      const user = expectUser(await identities.deleteAll(id, { notifies }), { id });
-      write("identity.removed", user, operator);
-      return user;
-    },
+    removeIdentities: ending("identity.removed", (id) => identities.deleteAll(id, { notifies })),
 
     /**
      * Creates a user without a password, and mails a link to choose one, which no budget limits. An existing user without a password

@@ -7,42 +7,41 @@ import { ID_MAX } from "@latchkey/contracts";
 /** Runs a query of a driver, and converts the driver's errors to the errors of this file. */
 export type Attempt = <T>(query: () => Promise<T>) => Promise<T>;
 
-/** Another user has this e-mail address or username. The database's unique constraints detect this error. */
-export class UserAlreadyExists extends Error {
-  override readonly name = "UserAlreadyExists";
-  readonly code = "USER_ALREADY_EXISTS";
+/** `code` identifies the error. It never changes. `name` is that of the class. */
+abstract class DatabaseError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
 
+/** Another user has this e-mail address or username. The database's unique constraints detect this error. */
+export class UserAlreadyExists extends DatabaseError {
   /** @param field the taken value; `email` if both are taken. The repository of users always sets it */
   constructor(readonly field?: "email" | "username") {
-    super("A user with this e-mail address or username already exists.");
+    super("USER_ALREADY_EXISTS", "A user with this e-mail address or username already exists.");
   }
 }
 
 /** Another user has this identity. */
-export class IdentityAlreadyUsed extends Error {
-  override readonly name = "IdentityAlreadyUsed";
-  readonly code = "IDENTITY_ALREADY_USED";
-
+export class IdentityAlreadyUsed extends DatabaseError {
   constructor() {
-    super("Another user has this identity.");
+    super("IDENTITY_ALREADY_USED", "Another user has this identity.");
   }
 }
 
 /** Without the passkey or identity that was to be removed, the user could not log in. */
-export class LastLogin extends Error {
-  override readonly name = "LastLogin";
-  readonly code = "LAST_LOGIN";
-
+export class LastLogin extends DatabaseError {
   constructor() {
-    super("The user could not log in without it.");
+    super("LAST_LOGIN", "The user could not log in without it.");
   }
 }
 
 /** The database failed or did not respond in time. It is unknown whether a write was committed. */
-export class DatabaseUnavailable extends Error {
-  override readonly name = "DatabaseUnavailable";
-  readonly code = "DATABASE_UNAVAILABLE";
-
+export class DatabaseUnavailable extends DatabaseError {
   /**
    * @param reason the error code of the driver or the server: `SQLITE_BUSY`, `25006`, `DEADLINE` …
    * @param explanation the meaning of the code, for the operator
@@ -51,7 +50,7 @@ export class DatabaseUnavailable extends Error {
     readonly reason: string,
     readonly explanation?: string,
   ) {
-    super(`The database is unavailable ${describeReason(reason, explanation)}.`);
+    super("DATABASE_UNAVAILABLE", `The database is unavailable ${describeReason(reason, explanation)}.`);
   }
 }
 
@@ -59,40 +58,32 @@ const describeReason = (reason: string, explanation?: string): string =>
   `(${reason})${explanation === undefined ? "" : `: ${explanation}`}`;
 
 /** The server responds, but its version or settings are not supported. */
-export class UnsupportedDatabaseServer extends Error {
-  override readonly name = "UnsupportedDatabaseServer";
-  readonly code = "UNSUPPORTED_DATABASE_SERVER";
-
+export class UnsupportedDatabaseServer extends DatabaseError {
   /** @param problem a sentence about the server */
   constructor(problem: string) {
-    super(`Unsupported database server: ${problem}`);
+    super("UNSUPPORTED_DATABASE_SERVER", `Unsupported database server: ${problem}`);
   }
 }
 
 /** The file that should replace an embedded database is not a copy of an embedded database. */
-export class InvalidBackup extends Error {
-  override readonly name = "InvalidBackup";
-  readonly code = "INVALID_BACKUP";
-
+export class InvalidBackup extends DatabaseError {
   /** @param problem completes the sentence that begins with "The backup" */
   constructor(problem: string) {
-    super(`The backup ${problem}.`);
+    super("INVALID_BACKUP", `The backup ${problem}.`);
   }
 }
 
 /** The copy to another database cannot be complete, so nothing is copied. */
-export class CopyRejected extends Error {
-  override readonly name = "CopyRejected";
-  readonly code = "COPY_REJECTED";
+export class CopyRejected extends DatabaseError {
+  constructor(message: string) {
+    super("COPY_REJECTED", message);
+  }
 }
 
 /** The next id would not be a safe integer, so nothing is changed. */
-export class IdsExhausted extends Error {
-  override readonly name = "IdsExhausted";
-  readonly code = "IDS_EXHAUSTED";
-
+export class IdsExhausted extends DatabaseError {
   constructor(table: string) {
-    super(`The ids of the table ${table} would exceed ${ID_MAX}; nothing was changed.`);
+    super("IDS_EXHAUSTED", `The ids of the table ${table} would exceed ${ID_MAX}; nothing was changed.`);
   }
 }
 
@@ -113,12 +104,12 @@ export function toCopyError(error: unknown, table: string): unknown {
 }
 
 /** The database works, but it rejected a statement of a migration. A retry does not help. */
-export class MigrationRejected extends Error {
-  override readonly name = "MigrationRejected";
-  readonly code = "MIGRATION_REJECTED";
-
+export class MigrationRejected extends DatabaseError {
   constructor({ reason, explanation }: DatabaseUnavailable) {
-    super(`The database rejected the migration ${describeReason(reason, explanation)}.`);
+    super(
+      "MIGRATION_REJECTED",
+      `The database rejected the migration ${describeReason(reason, explanation)}.`,
+    );
   }
 }
 
@@ -128,12 +119,10 @@ export function toMigrationError(error: unknown): unknown {
 }
 
 /** A newer release has migrated this database. The migrated schema is not compatible with this release. */
-export class SchemaTooNew extends Error {
-  override readonly name = "SchemaTooNew";
-  readonly code = "SCHEMA_TOO_NEW";
-
+export class SchemaTooNew extends DatabaseError {
   constructor() {
     super(
+      "SCHEMA_TOO_NEW",
       "The database schema is newer than this release and not compatible with it: run the release that migrated it, or a later one.",
     );
   }

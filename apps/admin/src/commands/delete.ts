@@ -5,10 +5,9 @@ import type { Database } from "@latchkey/database";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import type { Variables } from "../environment.ts";
-import { actorOf } from "../operator.ts";
 import { parseDomain, parseReason, parseUserRef } from "../user-arguments.ts";
 import { printUser } from "../user-output.ts";
-import { openAdministration } from "../users.ts";
+import { actorOf, openAdministration } from "../users.ts";
 import { JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
 
 type Options = Readonly<{ yes?: boolean; json?: boolean; domain?: string; reason?: string }>;

@@ -1,5 +1,5 @@
 /** `users explain`: what happens if a user logs in now, and which command changes it. */
-import { AdministrationError, explainLogin, explainUnknown, type LoginRules } from "@latchkey/administration";
+import { explainLogin, explainUnknown, type LoginRules } from "@latchkey/administration";
 import { printable, toJson, write } from "@latchkey/cli";
 import { sendsMail } from "@latchkey/config";
 import type { AdminExplanation } from "@latchkey/contracts";
@@ -40,12 +40,10 @@ export const explainCommand = (variables: Variables): Command =>
       const ref = parseUserRef(text);
       const values = readVariables(VARIABLES, variables);
       await withDatabase(variables, async (database) => {
-        const user = await openAdministration(database)
-          .find(ref)
-          .catch((error: unknown) => {
-            if (error instanceof AdministrationError && "email" in ref) return null;
-            throw error;
-          });
+        const user =
+          "email" in ref
+            ? await database.users.findByEmail(ref.email)
+            : await openAdministration(database).find(ref);
         const sentences = user
           ? await explainLogin(user, {
               users: database.users,

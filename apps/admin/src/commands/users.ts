@@ -14,7 +14,6 @@ import { type Database, type User, UserAlreadyExists } from "@latchkey/database"
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
-import { actorOf } from "../operator.ts";
 import { readPassword } from "../prompt.ts";
 import {
   parseNewEmail,
@@ -25,7 +24,7 @@ import {
   passwordParser,
 } from "../user-arguments.ts";
 import { type Format, printUser, printUsers } from "../user-output.ts";
-import { hashPassword, openAdministration } from "../users.ts";
+import { actorOf, hashPassword, openAdministration } from "../users.ts";
 import { deleteCommand } from "./delete.ts";
 import { explainCommand } from "./explain.ts";
 import { JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
@@ -75,6 +74,15 @@ async function describePasskeys({ passkeys }: Database, { id }: User, { json = f
 
 export function usersCommand(variables: Variables): Command {
   const actor = actorOf(variables);
+  const users = withExamples(
+    new Command("users").description("create, show, change and delete users"),
+    [
+      "bun run admin users list",
+      "bun run admin users deactivate ada@example.com",
+      "bun run admin users create --help",
+    ],
+    "E-mail addresses are trimmed and lowercased, as in the service. Password hashes\nare never printed.",
+  );
 
   /**
    * Returns a function that reads a new password, checks the password by the rules of the service, and returns the hash.
@@ -131,8 +139,8 @@ export function usersCommand(variables: Variables): Command {
         });
       });
 
-  const create = withExamples(
-    new Command("create"),
+  withExamples(
+    users.command("create"),
     [
       "bun run admin users create ada@example.com --username ada",
       "bun run admin users create ada@example.com --username ada < password.txt",
@@ -160,8 +168,8 @@ export function usersCommand(variables: Variables): Command {
       });
     });
 
-  const invite = withExamples(
-    new Command("invite"),
+  withExamples(
+    users.command("invite"),
     [
       "bun run admin users invite ada@example.com",
       "bun run admin users invite ada@example.com --username ada --role billing:read",
@@ -189,7 +197,7 @@ export function usersCommand(variables: Variables): Command {
       },
     );
 
-  const show = withExamples(new Command("show"), [
+  withExamples(users.command("show"), [
     "bun run admin users show ada@example.com",
     "bun run admin users show 42 --json",
   ])
@@ -214,7 +222,9 @@ export function usersCommand(variables: Variables): Command {
       });
     });
 
-  const list = withExamples(new Command("list"), [
+  users.addCommand(explainCommand(variables));
+
+  withExamples(users.command("list"), [
     "bun run admin users list",
     "bun run admin users list --limit 50 --after 1200",
     "bun run admin users list --inactive --search @example.com",
@@ -246,7 +256,7 @@ export function usersCommand(variables: Variables): Command {
   const active = (name: "activate" | "deactivate", description: string) =>
     changing(
       withExamples(
-        new Command(name).description(description),
+        users.command(name).description(description),
         [`bun run admin users ${name} ada@example.com`],
         "Every request with a token of an inactive user returns 403. With\nAUTH_PRIVATE_KEY, so does a login with the correct password. Earlier tokens\nand reset links stay invalid after the activation.",
       ),
@@ -256,9 +266,12 @@ export function usersCommand(variables: Variables): Command {
       { keepsPasskeys: name === "deactivate" },
     );
 
-  const setPassword = changing(
+  active("activate", "restore a user's access");
+  active("deactivate", "block a user, effective with the next request");
+
+  changing(
     withExamples(
-      new Command("set-password").description("replace a user's password"),
+      users.command("set-password").description("replace a user's password"),
       [
         "bun run admin users set-password ada@example.com",
         "pass show ada | bun run admin users set-password ada@example.com",
@@ -274,9 +287,9 @@ export function usersCommand(variables: Variables): Command {
     { mails: true },
   );
 
-  const setEmail = changing(
+  changing(
     withExamples(
-      new Command("set-email").description("give a user who lost the mailbox another e-mail address"),
+      users.command("set-email").description("give a user who lost the mailbox another e-mail address"),
       ["bun run admin users set-email ada@example.com ada@example.org"],
       "The id stays the same. The password, all tokens, passkeys, identities and links\nof the user end, and all networks become unfamiliar. The service mails a reset\nlink to the new address, which is unverified until the reset, and notifies the\nold one. An inactive user gets no link.",
     ),
@@ -291,9 +304,9 @@ export function usersCommand(variables: Variables): Command {
     { mails: true },
   ).argument("<new>", `new e-mail address, at most ${EMAIL_MAX_LENGTH} characters`);
 
-  const sendReset = changing(
+  changing(
     withExamples(
-      new Command("send-reset").description("send a user the link that resets the password"),
+      users.command("send-reset").description("send a user the link that resets the password"),
       ["bun run admin users send-reset ada@example.com"],
       "The running service sends the mail within seconds. The budget of the recipient\ndoes not limit it.",
     ),
@@ -303,11 +316,11 @@ export function usersCommand(variables: Variables): Command {
     },
   );
 
-  const revokeTokens = changing(
+  changing(
     withExamples(
-      new Command("revoke-tokens").description(
-        "revoke all tokens of a user, effective with the next request",
-      ),
+      users
+        .command("revoke-tokens")
+        .description("revoke all tokens of a user, effective with the next request"),
       ["bun run admin users revoke-tokens ada@example.com"],
       "Requests with the user's tokens return 401. The user can log in again, also with\na passkey: the output names the passkeys that remain. To block the user,\ndeactivate the account.",
     ),
@@ -317,9 +330,30 @@ export function usersCommand(variables: Variables): Command {
     { keepsPasskeys: true },
   );
 
+  const removal = (name: string, description: string, change: Change) =>
+    changing(
+      withExamples(
+        users.command(name).description(description),
+        [`bun run admin users ${name} ada@example.com`],
+        "Tokens of earlier logins remain valid; to end them, revoke them, too. The\nservice notifies the user.",
+      ),
+      () => change,
+      { mails: true },
+    );
+
+  removal("remove-passkeys", "remove all passkeys of a user", ({ removePasskeys }, { id }, operator) =>
+    removePasskeys(id, operator),
+  );
+
+  removal(
+    "remove-identities",
+    "remove all logins of a user with other services",
+    ({ removeIdentities }, { id }, operator) => removeIdentities(id, operator),
+  );
+
   const setRoles: Command = changing(
     withExamples(
-      new Command("set-roles").description("replace the roles of a user, or remove all"),
+      users.command("set-roles").description("replace the roles of a user, or remove all"),
       [
         "bun run admin users set-roles ada@example.com admin billing:read",
         "bun run admin users set-roles ada@example.com",
@@ -335,54 +369,8 @@ export function usersCommand(variables: Variables): Command {
     { mails: true },
   ).argument("[role...]", "at most 20, each of 1 to 64 of the characters a-z 0-9 : _ . -");
 
-  const removal = (name: string, description: string, change: Change) =>
-    changing(
-      withExamples(
-        new Command(name).description(description),
-        [`bun run admin users ${name} ada@example.com`],
-        "Tokens of earlier logins remain valid; to end them, revoke them, too. The\nservice notifies the user.",
-      ),
-      () => change,
-      { mails: true },
-    );
-
-  const removePasskeys = removal(
-    "remove-passkeys",
-    "remove all passkeys of a user",
-    ({ removePasskeys }, { id }, operator) => removePasskeys(id, operator),
-  );
-
-  const removeIdentities = removal(
-    "remove-identities",
-    "remove all logins of a user with other services",
-    ({ removeIdentities }, { id }, operator) => removeIdentities(id, operator),
-  );
-
-  return withExamples(
-    new Command("users").description("create, show, change and delete users"),
-    [
-      "bun run admin users list",
-      "bun run admin users deactivate ada@example.com",
-      "bun run admin users create --help",
-    ],
-    "E-mail addresses are trimmed and lowercased, as in the service. Password hashes\nare never printed.",
-  )
-    .addCommand(create)
-    .addCommand(invite)
-    .addCommand(show)
-    .addCommand(explainCommand(variables))
-    .addCommand(list)
-    .addCommand(active("activate", "restore a user's access"))
-    .addCommand(active("deactivate", "block a user, effective with the next request"))
-    .addCommand(setPassword)
-    .addCommand(setEmail)
-    .addCommand(sendReset)
-    .addCommand(revokeTokens)
-    .addCommand(removePasskeys)
-    .addCommand(removeIdentities)
-    .addCommand(setRoles)
-    .addCommand(deleteCommand(variables))
-    .addCommand(importCommand(variables))
-    .addCommand(exportCommand(variables))
-    .addCommand(statsCommand(variables));
+  users.addCommand(deleteCommand(variables));
+  users.addCommand(importCommand(variables));
+  users.addCommand(exportCommand(variables));
+  return users.addCommand(statsCommand(variables));
 }

@@ -32,7 +32,10 @@ export const raisedBy = ({ users, todos }: LastIds, by: number): LastIds => ({
 });
 
 /** Returns the new last ids. @throws IdsExhausted */
-export async function raiseIds(session: ExclusiveSession, { raise, withoutPasskeys }: RaiseOptions) {
+export async function raiseIds(
+  session: ExclusiveSession,
+  { raise, withoutPasskeys }: RaiseOptions,
+): Promise<LastIds> {
   const { orm, tables, dialect } = session;
   const { users, passkeys, identities } = dialect.tables;
   const tableOf = (name: keyof LastIds) => {
@@ -40,18 +43,13 @@ export async function raiseIds(session: ExclusiveSession, { raise, withoutPasske
     if (!table) throw new Error(`The schema has no table ${name}`);
     return table;
   };
-  const before = {
-    users: await session.lastId(tableOf("users")),
-    todos: await session.lastId(tableOf("todos")),
-  };
-  const raised = raise(before);
-  const after = {
-    users: Math.max(before.users, raised.users),
-    todos: Math.max(before.todos, raised.todos),
-  };
+  const lastIds = { users: 0, todos: 0 };
+  for (const name of TABLES) lastIds[name] = await session.lastId(tableOf(name));
+  const raised = raise(lastIds);
   for (const name of TABLES) {
-    if (after[name] >= ID_MAX) throw new IdsExhausted(name);
-    await session.setLastId(tableOf(name), after[name]);
+    lastIds[name] = Math.max(lastIds[name], raised[name]);
+    if (lastIds[name] >= ID_MAX) throw new IdsExhausted(name);
+    await session.setLastId(tableOf(name), lastIds[name]);
   }
   const values = {
     tokenVersion: sql`${users.tokenVersion} + ${dialect.randomTo(MAX_VERSIONS)}`,
@@ -60,5 +58,5 @@ export async function raiseIds(session: ExclusiveSession, { raise, withoutPasske
   };
   await orm.update(users).set(values).execute();
   if (withoutPasskeys) for (const table of [passkeys, identities]) await orm.delete(table).execute();
-  return after;
+  return lastIds;
 }

@@ -183,14 +183,8 @@ interface Migrator extends Pick<MigrateOptions, "log"> {
   readonly isDirect: boolean;
 }
 
-async function applyMigrations({
-  orm,
-  lockHolder,
-  migrations,
-  deadline,
-  isDirect,
-  log,
-}: Migrator): Promise<SchemaState> {
+async function applyMigrations(migrator: Migrator): Promise<SchemaState> {
+  const { orm, lockHolder, migrations, deadline, isDirect, log } = migrator;
   const server = sql`
     select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
       current_setting('statement_timeout') = '0' as "isUnlimited",
