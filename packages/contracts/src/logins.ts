@@ -1,7 +1,7 @@
 /** The wire shapes of other ways to log in: with a code from a mail, and with an OpenID Connect provider. */
 import Type from "typebox";
 import * as bounds from "./bounds.ts";
-import { Timestamp, text } from "./text.ts";
+import { CODE_CHALLENGE_PATTERN, CODE_VERIFIER_PATTERN, Timestamp, text } from "./text.ts";
 import { Email, RecentPassword, Username } from "./users.ts";
 
 const STATE = "WyJvaWRjIl0.c2lnbmF0dXJl";
@@ -23,7 +23,7 @@ export const OidcOptionsRequest = Type.Object({
     examples: ["https://app.example.com/callback"],
   }),
   code_challenge: Type.String({
-    pattern: "^[A-Za-z0-9_-]{43}$",
+    pattern: CODE_CHALLENGE_PATTERN,
     description: "The S256 challenge of a verifier that the application keeps (RFC 7636 §4.2).",
     examples: ["E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"],
   }),
@@ -41,7 +41,7 @@ const oidcResponse = {
   code: text({ maxLength: 4096, description: "From the redirect.", examples: ["SplxlOBeZQQYbYS6WxSbIA"] }),
   state,
   code_verifier: Type.String({
-    pattern: "^[A-Za-z0-9._~-]{43,128}$",
+    pattern: CODE_VERIFIER_PATTERN,
     examples: ["dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"],
   }),
   iss: Type.Optional(

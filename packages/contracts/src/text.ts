@@ -28,6 +28,10 @@ export const ROLE_PATTERN = "^[a-z0-9:_.-]{1,64}$";
 /** Without padding (RFC 4648 §5). */
 export const BASE64URL_PATTERN = "^[A-Za-z0-9_-]*$";
 
+/** A verifier of PKCE and its S256 challenge (RFC 7636 §4.1, §4.2). */
+export const CODE_VERIFIER_PATTERN = "^[A-Za-z0-9._~-]{43,128}$";
+export const CODE_CHALLENGE_PATTERN = "^[A-Za-z0-9_-]{43}$";
+
 /** Returns a schema for text. `minLength` and `maxLength` count code points. */
 export function text(options: Type.TStringOptions) {
   return Type.String({ pattern: TEXT_PATTERN, ...options });

@@ -2,6 +2,8 @@
 import type { TLocalizedValidationError } from "typebox/error";
 import {
   BASE64URL_PATTERN,
+  CODE_CHALLENGE_PATTERN,
+  CODE_VERIFIER_PATTERN,
   EMAIL_PATTERN,
   NEW_EMAIL_PATTERN,
   ROLE_PATTERN,
@@ -20,6 +22,8 @@ const PATTERN_MESSAGES = new Map([
   [VISIBLE_TEXT_PATTERN, "must contain a visible character, and no U+0000 or lone surrogates"],
   [ROLE_PATTERN, "must have 1 to 64 of the characters a to z, 0 to 9, and : _ . -"],
   [BASE64URL_PATTERN, "is not base64url without padding"],
+  [CODE_CHALLENGE_PATTERN, "is not an S256 challenge"],
+  [CODE_VERIFIER_PATTERN, "must have 43 to 128 of the characters A to Z, a to z, 0 to 9, and - . _ ~"],
 ]);
 
 /**

@@ -7,6 +7,18 @@ export const INVALID_EMAIL: ValidationIssue = {
   type: "string_pattern_mismatch",
 };
 
+export const INVALID_CHALLENGE: ValidationIssue = {
+  loc: ["body", "code_challenge"],
+  msg: "is not an S256 challenge",
+  type: "string_pattern_mismatch",
+};
+
+export const INVALID_VERIFIER: ValidationIssue = {
+  loc: ["body", "code_verifier"],
+  msg: "must have 43 to 128 of the characters A to Z, a to z, 0 to 9, and - . _ ~",
+  type: "string_pattern_mismatch",
+};
+
 export const LISTED_PASSWORD: ValidationIssue = {
   loc: ["body", "password"],
   msg: "is too common or was leaked",

@@ -5,8 +5,9 @@ import { openFolder } from "@latchkey/testing/folder";
 import { ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
 import { fetchDocument, type NamedOperation, operationsOf } from "../support/openapi/document.ts";
-import { prepareSuccess } from "../support/openapi/requests.ts";
-import { EVERY_FEATURE, type Service, startService } from "../support/service.ts";
+import { prepareSuccess, variablesWith } from "../support/openapi/requests.ts";
+import { type HostileProvider, startHostileProvider } from "../support/openid/hostile-provider.ts";
+import { type Service, startService } from "../support/service.ts";
 
 const GENERATOR = join(ROOT, "apps/gateway/node_modules/.bin/openapi-ts");
 const COMPILER = [
@@ -25,20 +26,27 @@ console.log(JSON.stringify([calls.map(({ response }) => response?.status), user?
 `;
 
 /** A call with everything that the operation needs to succeed. */
-async function callOf(service: Service, operation: NamedOperation): Promise<string> {
-  const { id, token, body } = await prepareSuccess(service, operation);
-  const path = operation.path.includes("{id}") ? { id } : undefined;
+async function callOf(
+  service: Service,
+  operation: NamedOperation,
+  provider: HostileProvider,
+): Promise<string> {
+  const { id, token, body } = await prepareSuccess(service, operation, provider);
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const values = names.map((name) => [name, name === "id" ? id : "example"]);
+  const path = names.length > 0 ? Object.fromEntries(values) : undefined;
   return `await api.${operation.operationId}(${JSON.stringify({ auth: token, path, body })})`;
 }
 
 test("a client of another generator compiles and uses every operation", async () => {
-  await using service = await startService({ env: EVERY_FEATURE });
+  await using provider = await startHostileProvider();
+  await using service = await startService({ env: variablesWith(provider) });
   await using folder = await openFolder();
   const document = await fetchDocument(service);
   await Bun.write(join(folder.path, "openapi.json"), JSON.stringify(document));
   const operations = operationsOf(document);
   const calls: string[] = [];
-  for (const operation of operations) calls.push(await callOf(service, operation));
+  for (const operation of operations) calls.push(await callOf(service, operation, provider));
   const program = `
 import * as api from "./hey-api/index.ts";
 import { client } from "./hey-api/client.gen.ts";

@@ -4,7 +4,7 @@ import type { PublicKeySet } from "@latchkey/contracts";
 import { createContract } from "../support/openapi/contract.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { PRODUCERS, startSubjects, validBody } from "../support/openapi/requests.ts";
-import { EVERY_FEATURE, startService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 
 describe("the document and the service", async () => {
   const subjects = await startSubjects();
@@ -48,12 +48,17 @@ describe("the document and the service", async () => {
     operations.flatMap((one) => ("429" in one.responses ? [[one.operationId ?? "", one] as const] : [])),
   )("agree on the default quota of %s", async (_id, operation) => {
     const { method, path, responses } = operation;
-    await using service = await startService({ env: { ...EVERY_FEATURE, RATE_LIMIT_ENABLED: "true" } });
+    const env = { ...subjects.variables, RATE_LIMIT_ENABLED: "true" };
+    await using service = await startService({ env });
     const { token } = await service.createUser();
     const valid = validBody(operation);
     // Only a current password makes an update count.
     const options = { token, ...(valid && { body: { ...valid, current_password: "wrong" } }) };
-    const { headers } = await service.call(method, path.replace("{id}", "1"), options);
+    const { headers } = await service.call(
+      method,
+      path.replace("{id}", "1").replace("{name}", "example"),
+      options,
+    );
     expect(responses[429]?.content?.["application/json"]?.examples?.TOO_MANY_REQUESTS?.value).toEqual({
       detail: `429: Too Many Requests: ${headers.get("RateLimit-Limit")} per 1 minute`,
       code: "TOO_MANY_REQUESTS",

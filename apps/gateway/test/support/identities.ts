@@ -1,9 +1,10 @@
-/** Logins with an OpenID Connect provider, as an application makes them. */
+/** Logins with an OpenID Connect provider and with codes, as an application makes them. */
 import { createHash, randomBytes } from "node:crypto";
-import type { Token } from "@latchkey/contracts";
+import type { Identity, Token } from "@latchkey/contracts";
+import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { ClientResponse } from "./client.ts";
 import { CLIENT, type HostileProvider, type ProviderReplies } from "./openid/hostile-provider.ts";
-import type { Service } from "./service.ts";
+import { newCredentials, SECRET_KEY, type Service, type TestUser } from "./service.ts";
 
 export const REDIRECT_URI = "https://app.example.com/callback";
 
@@ -36,6 +37,17 @@ export async function beginOidc({ call }: Service, { name = "example", redirectU
   return { url: authorization_url, body: { state, code_verifier: verifier } };
 }
 
+/** The body that ends a login, after the user has logged in at the provider. */
+export async function oidcBody(
+  service: Service,
+  provider: HostileProvider,
+  replies: ProviderReplies = {},
+  options: { readonly name?: string } = {},
+) {
+  const { url, body } = await beginOidc(service, options);
+  return { code: provider.authorize(url, replies), iss: provider.issuer, ...body };
+}
+
 /** Logs in at the provider, and returns the response of the service. `body` replaces members of the last request. */
 export async function loginOidc(
   service: Service,
@@ -43,10 +55,46 @@ export async function loginOidc(
   replies: ProviderReplies = {},
   { name = "example", ...body }: Readonly<Record<string, string>> & { readonly name?: string } = {},
 ): Promise<ClientResponse> {
-  const begun = await beginOidc(service, { name });
-  const code = provider.authorize(begun.url, replies);
-  const sent = { code, iss: provider.issuer, ...begun.body, ...body };
+  const sent = { ...(await oidcBody(service, provider, replies, { name })), ...body };
   return service.call("POST", `/auth/login/oidc/${name}`, { body: sent });
 }
 
 export const tokenOf = (response: ClientResponse): string => response.expect<Token>(200).access_token;
+
+/** The body of a login with the code that a mail would contain. */
+export async function codeBody(
+  { call, config, readUser }: Service,
+  { id, email }: Pick<TestUser, "id" | "email">,
+) {
+  const begun = await call("POST", "/auth/login/email/options", { body: { email } });
+  const { state } = begun.expect<{ state: string }>(200);
+  const { loginCodes } = await importTokenKeys({ ...config.auth, openSecretKey: () => SECRET_KEY });
+  const { nonce = "" } = loginCodes.verifyState(state) ?? {};
+  return { state, code: loginCodes.codeOf(nonce, await readUser(id)) };
+}
+
+/** The claims of somebody whom the provider and the service have not seen. */
+export function newClaims() {
+  const { email, username } = newCredentials();
+  return { email, sub: username };
+}
+
+/** What an operation on identities or codes needs to succeed. */
+export async function prepareIdentity(
+  operationId: string | undefined,
+  service: Service,
+  provider: HostileProvider,
+  user: TestUser,
+) {
+  const replies = { claims: newClaims() };
+  if (operationId === "emailLogin") return { body: await codeBody(service, user) };
+  if (operationId === "oidcLogin") {
+    await loginOidc(service, provider, replies);
+    return { body: await oidcBody(service, provider, replies) };
+  }
+  if (operationId !== "addIdentity" && operationId !== "deleteIdentity") return {};
+  const body = { ...(await oidcBody(service, provider, replies)), current_password: user.password };
+  if (operationId === "addIdentity") return { id: "example", body };
+  const added = await service.call("POST", "/auth/identities/example", { token: user.token, body });
+  return { id: added.expect<Identity>(201).id };
+}

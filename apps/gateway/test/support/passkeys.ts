@@ -11,6 +11,9 @@ type Caller = Pick<Service, "call">;
 type Begun = { readonly options: PasskeyOptions; readonly state: string };
 type Authenticator = Pick<ReturnType<typeof createAuthenticator>, "create" | "get">;
 
+/** Without a password, the user must have logged in recently. */
+type PasskeyUser = Pick<TestUser, "token"> & { readonly password: string | undefined };
+
 /** A user whose e-mail is verified. */
 export async function createVerified(service: Service): Promise<TestUser> {
   const user = await service.createUser();
@@ -18,12 +21,10 @@ export async function createVerified(service: Service): Promise<TestUser> {
   return user;
 }
 
-export const requestCreation = (
-  { call }: Caller,
-  { token, password }: Pick<TestUser, "token" | "password">,
-) => call("POST", "/auth/passkeys/options", { token, body: { current_password: password } });
+export const requestCreation = ({ call }: Caller, { token, password }: PasskeyUser) =>
+  call("POST", "/auth/passkeys/options", { token, body: { current_password: password } });
 
-export const beginCreation = async (service: Caller, user: TestUser) =>
+export const beginCreation = async (service: Caller, user: PasskeyUser) =>
   (await requestCreation(service, user)).expect<Begun>(200);
 
 /** The body of a creation. */
@@ -33,11 +34,11 @@ export const creationBody = (
   { create }: Authenticator = createAuthenticator(),
 ) => ({ state, response: create(options, deviations), name: "Phone" });
 
-export const create = ({ call }: Caller, { token }: TestUser, body: object) =>
+export const create = ({ call }: Caller, { token }: Pick<TestUser, "token">, body: object) =>
   call("POST", "/auth/passkeys", { token, body });
 
 /** Enrols a passkey and returns its authenticator. */
-export async function enrol(service: Caller, user: TestUser, authenticator = createAuthenticator()) {
+export async function enrol(service: Caller, user: PasskeyUser, authenticator = createAuthenticator()) {
   const body = creationBody(await beginCreation(service, user), {}, authenticator);
   return { ...authenticator, passkey: (await create(service, user, body)).expect<Passkey>(201) };
 }

@@ -34,7 +34,7 @@ export const emailLoginOperations = (emailLogin: EmailLogin) => [
     description:
       "A code works once, and ends all others of the user. A state allows five attempts; attempts are also limited per e-mail. If the e-mail of the user was not verified, the login verifies it and ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail.",
     body: contracts.EmailLoginRequest,
-    issues: [wrongType("body", "code", "string")],
+    issues: [wrongType("body", "state", "string"), wrongType("body", "code", "string")],
     limit: { quota: "emailLogin" },
     success: { status: 200, description: "An access token.", schema: contracts.Token },
     errors: ["LOGIN_CODE_INVALID", "INACTIVE_USER"],

@@ -1,7 +1,7 @@
 /** The operations on identities of OpenID Connect providers. The rules are in `service.ts`. */
 import * as contracts from "@latchkey/contracts";
 import { HASHING_ERRORS } from "../../errors.ts";
-import { wrongType } from "../../http/issues.ts";
+import { INVALID_CHALLENGE, INVALID_VERIFIER, wrongType } from "../../http/issues.ts";
 import { operation } from "../../http/operation.ts";
 import type { IdentityService } from "./service.ts";
 
@@ -19,7 +19,7 @@ export const identityOperations = (identityService: IdentityService) => [
       "Returns the page of the provider, and a state, which is valid for ten minutes. The application keeps the verifier of the challenge, and sends the browser to the page.",
     params: contracts.ProviderPath,
     body: contracts.OidcOptionsRequest,
-    issues: [wrongType("body", "redirect_uri", "string")],
+    issues: [INVALID_CHALLENGE],
     success: { status: 200, description: "The page and the state.", schema: OidcOptionsResponse },
     errors: ["PROVIDER_UNAVAILABLE"],
     handler: ({ params, body }) => identityService.begin(params.name, body),
@@ -35,7 +35,7 @@ export const identityOperations = (identityService: IdentityService) => [
       "Logs in the user of the identity. Otherwise, the provider must have verified the e-mail. If no user has it, one is created without a password. If a user has it, the identity is added only if the provider is configured to link; if that user has not verified the e-mail, the login ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail. Every rejection of the provider, the state or the verifier has the same response.",
     params: contracts.ProviderPath,
     body: contracts.OidcLoginRequest,
-    issues: [wrongType("body", "code", "string")],
+    issues: [INVALID_VERIFIER],
     limit: { quota: "oidcLogin" },
     success: { status: 200, description: "An access token.", schema: contracts.Token },
     errors: [
@@ -72,7 +72,7 @@ export const identityOperations = (identityService: IdentityService) => [
     requiresToken: true,
     params: contracts.AddedProviderPath,
     body: contracts.AddIdentityRequest,
-    issues: [wrongType("body", "code", "string")],
+    issues: [INVALID_VERIFIER],
     limit: {
       quota: "passwordChange",
       per: "user",

@@ -2,24 +2,16 @@
 import { expect, test } from "bun:test";
 import type { Token, User } from "@latchkey/contracts";
 import { createMemoryStore } from "../../../src/rate-limit/store.ts";
-import { createLoginCodes } from "../../../src/tokens/login-codes.ts";
+import { codeBody as beginFor } from "../../support/identities.ts";
 import { createVerified } from "../../support/passkeys.ts";
-import { eachDatabase, SECRET_KEY, type Service, startService } from "../../support/service.ts";
+import { eachDatabase, type Service, startService } from "../../support/service.ts";
 
 const EMAIL_LOGIN = { AUTH_EMAIL_LOGIN: "true" };
-const codes = createLoginCodes([SECRET_KEY]);
 
 const begin = async ({ call }: Service, email: string) =>
   (await call("POST", "/auth/login/email/options", { body: { email } })).expect<{ state: string }>(200).state;
 const login = ({ call }: Service, state: string, code: string) =>
   call("POST", "/auth/login/email", { body: { state, code } });
-/** The code in the mail of this state. */
-const codeOf = async (service: Service, state: string, id: number): Promise<string> =>
-  codes.codeOf(codes.verifyState(state)?.nonce ?? "", await service.readUser(id));
-const beginFor = async (service: Service, { id, email }: { id: number; email: string }) => {
-  const state = await begin(service, email);
-  return { state, code: await codeOf(service, state, id) };
-};
 const kindsOf = async ({ sql }: Service) =>
   (await sql<{ kind: string }>("select kind from outbox order by id")).map(({ kind }) => kind);
 const wrong = (code: string) => String((Number(code) + 1) % 1e8).padStart(8, "0");

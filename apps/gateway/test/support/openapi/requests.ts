@@ -1,12 +1,15 @@
 /** For each status, a request that produces it, for any operation. */
-import { BODY_MAX_BYTES, type Todo } from "@latchkey/contracts";
+import { BODY_MAX_BYTES, type Identity, type Todo } from "@latchkey/contracts";
 import { DatabaseUnavailable } from "@latchkey/database";
 import { privateKeyVariables } from "@latchkey/testing/keys";
 import { mapMembers } from "../../../src/map-members.ts";
+import { createLoginCodes } from "../../../src/tokens/login-codes.ts";
 import type { Purpose, TokenUser } from "../../../src/tokens/one-time-tokens.ts";
 import { createPasskeyStatements } from "../../../src/tokens/passkey-statements.ts";
+import { loginOidc, newClaims, oidcBody, oidcVariables, prepareIdentity, tokenOf } from "../identities.ts";
 import { beginEmailChange, signOneTimeToken } from "../one-time-token.ts";
-import { createVerified, preparePasskey } from "../passkeys.ts";
+import { type HostileProvider, startHostileProvider } from "../openid/hostile-provider.ts";
+import { createVerified, enrol, preparePasskey } from "../passkeys.ts";
 import { EVERY_FEATURE, newCredentials, SECRET_KEY, type Service, startService } from "../service.ts";
 import { openWire } from "../wire.ts";
 import type { ReceivedResponse } from "./contract.ts";
@@ -21,6 +24,14 @@ interface Variation {
 }
 
 const passkeyStatements = createPasskeyStatements([SECRET_KEY]);
+const loginCodes = createLoginCodes([SECRET_KEY]);
+
+/** The variables of a service with every operation. */
+export const variablesWith = (provider: HostileProvider) => ({
+  ...EVERY_FEATURE,
+  ...oidcVariables([provider]),
+  AUTH_EMAIL_LOGIN: "true",
+});
 
 /** Its tokens are genuine. */
 const anybody: TokenUser = {
@@ -39,8 +50,11 @@ export function validBody({ body, operationId = "" }: NamedOperation, user = any
   if (!body) return undefined;
   const example = body.example ?? mapMembers(body.properties, (property) => property.example);
   const purpose = PURPOSES.get(operationId) ?? "verification";
-  const { state } = passkeyStatements.sign("passkey-login");
   const credentials = newCredentials();
+  const { state } =
+    operationId === "emailLogin"
+      ? loginCodes.begin(credentials.email)
+      : passkeyStatements.sign("passkey-login");
   const token = signOneTimeToken(purpose, user);
   const values = { ...credentials, current_password: credentials.password, token, state };
   return { ...example, ...Object.fromEntries(Object.entries(values).filter(([name]) => name in example)) };
@@ -49,43 +63,57 @@ export function validBody({ body, operationId = "" }: NamedOperation, user = any
 function send(service: Service, operation: NamedOperation, variation: Variation = {}) {
   const { method, path } = operation;
   const { token, id = 1, query = "", body = validBody(operation) } = variation;
-  return service.call(method, path.replace("{id}", String(id)) + query, {
+  return service.call(method, path.replace("{id}", String(id)).replace("{name}", "example") + query, {
     body,
     ...(token !== undefined && { token }),
   });
 }
 
-/** All but `publishing` use the same key, so each accepts the tokens of the others. */
+/** All but `publishing` and `withoutMail` use the same key, so each accepts the tokens of the others. */
 export async function startSubjects() {
+  const provider = await startHostileProvider();
+  const variables = variablesWith(provider);
   const subjects = {
-    working: await startService({ env: EVERY_FEATURE }),
+    working: await startService({ env: variables }),
     /** Publishes the key of its tokens. */
-    publishing: await startService({ env: { ...EVERY_FEATURE, ...privateKeyVariables("EdDSA") } }),
+    publishing: await startService({ env: { ...variables, ...privateKeyVariables("EdDSA") } }),
+    withoutMail: await startService({ env: { ...oidcVariables([provider]), ...WITHOUT_MAIL } }),
     /** Allows one request per hour. */
     limited: await startService({
-      env: { ...EVERY_FEATURE, RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1/hour" },
+      env: { ...variables, RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1/hour" },
     }),
     /** Every call of its database rejects with an unexpected error, or as unavailable. */
-    failing: await startBroken(() => new Error("unexpected")),
-    unavailable: await startBroken(() => new DatabaseUnavailable("ECONNREFUSED")),
+    failing: await startBroken(variables, () => new Error("unexpected")),
+    unavailable: await startBroken(variables, () => new DatabaseUnavailable("ECONNREFUSED")),
   };
   return {
     ...subjects,
+    provider,
+    variables,
     async [Symbol.asyncDispose]() {
       for (const service of Object.values(subjects)) await service[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
     },
   };
 }
 
-/** What the operation needs to succeed: a user with a token, and a todo. */
-export async function prepareSuccess(service: Service, operation: NamedOperation) {
+/** What the operation needs to succeed: a user with a token, and a todo. Those of identities also need the provider. */
+export async function prepareSuccess(
+  service: Service,
+  operation: NamedOperation,
+  provider?: HostileProvider,
+) {
   const created = await createVerified(service);
   const { id: userId, email, password, token } = created;
   const user = await beginEmailChange(service, userId, newCredentials().email);
   const body = operation.operationId === "login" ? { email, password } : validBody(operation, user);
   const todo = await service.call("POST", "/todos", { body: { title: "Buy milk" } });
-  const prepared = await preparePasskey(operation.operationId, service, created);
-  return { id: todo.expect<Todo>(201).id, token, body, ...prepared };
+  const { operationId } = operation;
+  return {
+    ...{ id: todo.expect<Todo>(201).id, token, body },
+    ...(await preparePasskey(operationId, service, created)),
+    ...(provider && (await prepareIdentity(operationId, service, provider, created))),
+  };
 }
 
 type Subjects = Awaited<ReturnType<typeof startSubjects>>;
@@ -93,15 +121,16 @@ type Produce = (operation: NamedOperation, subjects: Subjects) => Promise<Receiv
 
 /** By status; `2xx` is any success. */
 export const PRODUCERS: Readonly<Record<string, Produce>> = {
-  "2xx": async (operation, { working }) => send(working, operation, await prepareSuccess(working, operation)),
+  "2xx": async (operation, { working, provider }) =>
+    send(working, operation, await prepareSuccess(working, operation, provider)),
   async 400(operation, { working }) {
     const { token } = await working.createUser();
     return send(working, operation, { token, body: { ...validBody(operation), token: "forged" } });
   },
   401: (operation, { working }) => send(working, operation, { token: "not.a.token" }),
-  async 403(operation, { working, publishing }) {
+  async 403(operation, { working, publishing, provider }) {
     const service = /login/i.test(operation.operationId ?? "") ? publishing : working;
-    const success = await prepareSuccess(service, operation);
+    const success = await prepareSuccess(service, operation, provider);
     await service.sql("update users set is_active = false");
     return send(service, operation, success);
   },
@@ -110,14 +139,26 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
     await working.call("DELETE", "/auth/me", { token });
     return send(working, operation, { token, id: Number.MAX_SAFE_INTEGER });
   },
-  async 409(operation, { working }) {
+  async 409(operation, subjects) {
+    const { working, provider } = subjects;
+    const { operationId } = operation;
+    if (operationId === "deleteIdentity" || operationId === "deletePasskey")
+      return deleteLastLogin(operation, subjects);
     const { email, username, password } = await working.createUser();
     const { id, token } = await working.createUser();
-    const isConfirmation = operation.operationId === "confirmEmailChange";
-    const body = isConfirmation
-      ? validBody(operation, await beginEmailChange(working, id, email))
-      : { email, username, password, current_password: password };
-    return send(working, operation, { token, body });
+    if (operationId === "confirmEmailChange")
+      return send(working, operation, {
+        token,
+        body: validBody(operation, await beginEmailChange(working, id, email)),
+      });
+    const claims = newClaims();
+    if (operationId === "addIdentity") await loginOidc(working, provider, { claims });
+    const isOidc = operationId === "oidcLogin" || operationId === "addIdentity";
+    const body = {
+      ...{ email, username, password, current_password: password },
+      ...(isOidc && (await oidcBody(working, provider, { claims }))),
+    };
+    return send(working, operation, { id: isOidc ? "example" : 1, token, body });
   },
   async 413({ method, path }, { working }) {
     const target = path.replace("{id}", "1");
@@ -154,11 +195,42 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   },
 };
 
-function startBroken(error: () => Error): Promise<Service> {
+/** In production, there is no mail unless it is configured. */
+const WITHOUT_MAIL = {
+  NODE_ENV: "production",
+  AUTH_SECRET_KEY: "production 0123456789 abcdefghij",
+  PASSKEY_ORIGINS: EVERY_FEATURE.PASSKEY_ORIGINS,
+};
+
+/** Deletes the only way in which a user can log in. */
+async function deleteLastLogin(operation: NamedOperation, { withoutMail, provider }: Subjects) {
+  const token = tokenOf(await loginOidc(withoutMail, provider, { claims: newClaims() }));
+  const me = { token, password: undefined };
+  if (operation.operationId === "deletePasskey") {
+    const { id } = await enrol(withoutMail, me);
+    await withoutMail.sql("delete from identities");
+    return send(withoutMail, operation, { token, id });
+  }
+  const list = await withoutMail.call("GET", "/auth/identities", { token });
+  return send(withoutMail, operation, { token, id: list.expect<Identity[]>(200)[0]?.id });
+}
+
+function startBroken(env: Readonly<Record<string, string>>, error: () => Error): Promise<Service> {
+  const fail = () => {
+    throw error();
+  };
   const refuse = () => Promise.reject(error());
   const refuseAll = <Part extends object>(part: Part): Part => new Proxy(part, { get: () => refuse });
   return startService({
-    env: EVERY_FEATURE,
+    env,
+    // The operations that begin and end a login read these before they use the database, if they do.
+    configure: (config) => ({
+      ...config,
+      oidc: config.oidc && {
+        ...config.oidc,
+        redirectUris: Object.assign([""], { includes: fail, find: fail }),
+      },
+    }),
     wrapDatabase: ({ users, passkeys, todos, outbox }) => ({
       users: refuseAll(users),
       passkeys: refuseAll(passkeys),
