@@ -99,6 +99,12 @@ export const ERROR_TABLE = defineErrors({
     detail: "Another user has this identity",
     features: ["identities"],
   },
+  TOO_MANY_IDENTITIES: {
+    status: 409,
+    description: "The user already has ten identities.",
+    detail: "The user already has ten identities",
+    features: ["identities"],
+  },
   LAST_LOGIN: {
     status: 409,
     description: "Without it, the user could not log in any more.",

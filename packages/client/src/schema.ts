@@ -1350,6 +1350,20 @@ export interface components {
              */
             code: "EMAIL_NOT_VERIFIED" | "INACTIVE_USER";
         };
+        OidcLoginConflictError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_ALREADY_EXISTS" | "TOO_MANY_IDENTITIES";
+            /**
+             * @description The value that another user has; `email` if both are taken. Only with `USER_ALREADY_EXISTS`.
+             * @enum {string}
+             */
+            field?: "email" | "username";
+        };
         OidcLoginServiceUnavailableError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1377,14 +1391,14 @@ export interface components {
              */
             code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED";
         };
-        IdentityAlreadyUsedError: {
+        AddIdentityConflictError: {
             /** @description A sentence for people. */
             detail: string;
             /**
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "IDENTITY_ALREADY_USED";
+            code: "IDENTITY_ALREADY_USED" | "TOO_MANY_IDENTITIES";
         };
         AddIdentityServiceUnavailableError: {
             /** @description A sentence for people. */
@@ -4028,7 +4042,7 @@ export interface operations {
                     "application/json": components["schemas"]["OidcLoginForbiddenError"];
                 };
             };
-            /** @description The e-mail or username belongs to another user. */
+            /** @description The e-mail or username belongs to another user. The user already has ten identities. */
             409: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4038,7 +4052,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserAlreadyExistsError"];
+                    "application/json": components["schemas"]["OidcLoginConflictError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -4299,7 +4313,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserNotFoundError"];
                 };
             };
-            /** @description The identity belongs to another user. */
+            /** @description The identity belongs to another user. The user already has ten identities. */
             409: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4309,7 +4323,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["IdentityAlreadyUsedError"];
+                    "application/json": components["schemas"]["AddIdentityConflictError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */

@@ -33,6 +33,16 @@ export class IdentityAlreadyUsed extends DatabaseError {
   }
 }
 
+/** The user has the maximum number of identities. */
+export class TooManyIdentities extends Error {
+  override readonly name = "TooManyIdentities";
+  readonly code = "TOO_MANY_IDENTITIES";
+
+  constructor() {
+    super("The user has the maximum number of identities.");
+  }
+}
+
 /** Without the passkey or identity that was to be removed, the user could not log in. */
 export class LastLogin extends DatabaseError {
   constructor() {

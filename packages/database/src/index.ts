@@ -10,6 +10,7 @@ export {
   LastLogin,
   MigrationRejected,
   SchemaTooNew,
+  TooManyIdentities,
   UnsupportedDatabaseServer,
   UserAlreadyExists,
 } from "./errors.ts";

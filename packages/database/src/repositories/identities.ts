@@ -1,12 +1,15 @@
 /** Identities: users of OpenID Connect providers who can log in as a user. Invariant: an identity belongs to one user. */
 import { and, asc, eq } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
-import { IdentityAlreadyUsed } from "../errors.ts";
+import { IdentityAlreadyUsed, TooManyIdentities } from "../errors.ts";
 import type { Identity, User } from "../tables.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
 import { createMethodRemovals, type MethodChange, type MethodRemovals } from "./login-methods.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
 import { createUserChanges, type Password } from "./user-changes.ts";
+
+/** The maximum number of identities of one user. */
+const MAX_IDENTITIES = 10;
 
 export type NewIdentity = Pick<Identity, "issuer" | "subject" | "provider">;
 
@@ -25,6 +28,7 @@ export interface IdentityRepository extends MethodRemovals<number> {
   /**
    * Returns the identity, also if the user already has it. Returns null if the condition is not met.
    * @throws IdentityAlreadyUsed if another user has it
+   * @throws TooManyIdentities
    */
   add(
     userId: number,
@@ -80,10 +84,10 @@ export function createIdentityRepository(client: RepositoryClient, dialect: Dial
             : and(eq(users.email, verifiedEmail), eq(users.emailVerified, true));
         if (!(await lock(transaction, userId, and(meetsGuard(users, token), hasEmail)))) return null;
         const { issuer, subject } = identity;
-        const isSame = and(eq(identities.issuer, issuer), eq(identities.subject, subject));
-        const own = and(eq(identities.userId, userId), isSame);
-        const [existing] = await transaction.select().from(identities).where(own);
+        const own = await transaction.select().from(identities).where(eq(identities.userId, userId));
+        const existing = own.find((one) => one.issuer === issuer && one.subject === subject);
         if (existing) return existing;
+        if (own.length >= MAX_IDENTITIES) throw new TooManyIdentities();
         const created = await insertIdentity(transaction, dialect, { ...identity, userId, isUsed });
         if (notifies) await transaction.insert(outbox).values({ kind: "identity", userId });
         return created;

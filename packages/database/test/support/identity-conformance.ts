@@ -1,6 +1,6 @@
 /** Identities and login codes on all databases: who gets them, what a takeover ends, and that a code works once. */
 import { expect } from "bun:test";
-import { IdentityAlreadyUsed, LastLogin, type User } from "../../src/index.ts";
+import { IdentityAlreadyUsed, LastLogin, TooManyIdentities, type User } from "../../src/index.ts";
 import { ada, bob, errorOf, networksOf, type Test, type TestDatabase } from "./test-database.ts";
 
 const GOOGLE = { issuer: "https://accounts.example.com", subject: "1", provider: "google" };
@@ -40,6 +40,21 @@ export function identityConformance(test: Test): void {
     expect(await kindsOf(testDatabase)).toEqual(["identity"]);
     await users.delete(first.id);
     expect(await identities.find(GOOGLE)).toBeNull();
+  });
+
+  test("a user has at most ten identities, also after parallel additions", async ({ users, identities }) => {
+    const user = await users.create(ada, { ...GOOGLE, subject: "0" });
+    const add = (subject: number) =>
+      errorOf(
+        identities.add(user.id, { ...GOOGLE, subject: `${subject}` }, tokenOf(user), {
+          ...LOUD,
+          notifies: false,
+        }),
+      );
+    const results = await Promise.all(Array.from({ length: 12 }, (_, subject) => add(subject)));
+    expect(results.filter((error) => error instanceof TooManyIdentities)).toHaveLength(2);
+    expect(results.filter((error) => error === null)).toHaveLength(10);
+    expect(await identities.list(user.id)).toHaveLength(10);
   });
 
   test("a user is created with an identity, or not at all", async ({ users, identities }) => {

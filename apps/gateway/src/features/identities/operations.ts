@@ -43,6 +43,7 @@ export const identityOperations = (identityService: IdentityService) => [
       "EMAIL_NOT_VERIFIED",
       "INACTIVE_USER",
       "USER_ALREADY_EXISTS",
+      "TOO_MANY_IDENTITIES",
       "PROVIDER_UNAVAILABLE",
     ],
     handler: async ({ params, body }, request) =>
@@ -85,6 +86,7 @@ export const identityOperations = (identityService: IdentityService) => [
       "CURRENT_PASSWORD_INCORRECT",
       "RECENT_LOGIN_REQUIRED",
       "IDENTITY_ALREADY_USED",
+      "TOO_MANY_IDENTITIES",
       "PROVIDER_UNAVAILABLE",
       ...HASHING_ERRORS,
     ],

@@ -184,7 +184,8 @@ export function createIdentityService(options: IdentityServiceOptions) {
 
     /**
      * Returns an access token.
-     * @throws IDENTITY_REJECTED, EMAIL_NOT_VERIFIED, UserAlreadyExists, ProviderUnavailable, TOO_MANY_REQUESTS, INACTIVE_USER
+     * @throws IDENTITY_REJECTED, EMAIL_NOT_VERIFIED, TOO_MANY_REQUESTS, INACTIVE_USER
+     * @throws ProviderUnavailable, UserAlreadyExists, TooManyIdentities
      */
     async login(name: string, body: OidcLoginRequest, request: RequestContext): Promise<string> {
       const provider = expectProvider(name);
@@ -210,7 +211,7 @@ export function createIdentityService(options: IdentityServiceOptions) {
       return reject("user");
     },
 
-    /** @throws IDENTITY_REJECTED, IdentityAlreadyUsed, ProviderUnavailable, or an error of `proveOwner` */
+    /** @throws IDENTITY_REJECTED, ProviderUnavailable, IdentityAlreadyUsed, TooManyIdentities, or an error of `proveOwner` */
     async add(principal: Principal, name: string, body: AddIdentityRequest, request: RequestContext) {
       const provider = expectProvider(name, "id");
       const { user, condition } = await proveOwner(principal, body.current_password, request);

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { Identity, User } from "@latchkey/contracts";
 import type { CallOptions } from "../../support/client.ts";
 import { forge, openToken } from "../../support/forge-token.ts";
-import { beginOidc, loginOidc, oidcVariables, tokenOf } from "../../support/identities.ts";
+import { beginOidc, loginOidc, oidcBody, oidcVariables, tokenOf } from "../../support/identities.ts";
 import { startHostileProvider } from "../../support/openid/hostile-provider.ts";
 import { createVerified } from "../../support/passkeys.ts";
 import { eachDatabase, newCredentials, type Service } from "../../support/service.ts";
@@ -198,6 +198,24 @@ eachDatabase((start) => {
       ["identity.created", ada.id],
       ["identity.removed", ada.id],
     ]);
+  });
+
+  test("a user with ten identities gets no other one, and keeps those", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider, { link: true }]) });
+    const { email, password, token } = await createVerified(service);
+    const log = (sub: string) => loginOidc(service, provider, { claims: { email, sub } });
+    for (let sub = 0; sub < 10; sub++) tokenOf(await log(`${sub}`));
+    const code = "TOO_MANY_IDENTITIES";
+    expect([(await log("10")).status, (await log("10")).body]).toMatchObject([409, { code }]);
+    const body = {
+      ...(await oidcBody(service, provider, { claims: { sub: "10" } })),
+      current_password: password,
+    };
+    const added = await service.call("POST", "/auth/identities/example", { token, body });
+    expect([added.status, added.body]).toMatchObject([409, { code }]);
+    expect((await log("9")).status).toBe(200);
+    expect(await identitiesOf(service, token)).toHaveLength(10);
   });
 
   test("a user without a password proves a recent login, and keeps the last way to log in", async () => {
