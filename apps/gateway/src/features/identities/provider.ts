@@ -3,6 +3,7 @@
  * response of the provider is bounded in time and size. Nothing is requested before the first login.
  */
 import { leavesMachine, type OidcProvider } from "@latchkey/config";
+import { withTimeout } from "@latchkey/database";
 import * as oidc from "openid-client";
 
 /** The provider does not respond in time, or not with what a provider responds. Its users are not to blame. */
@@ -47,7 +48,11 @@ export interface Provider {
   ): Promise<{ subject: string; readClaims(): Promise<IdentityClaims> }>;
 }
 
+/** Of each request. */
 const TIMEOUT_MS = 5_000;
+/** Of the four requests that a login can need. Less than the default timeout of the client, which then receives the 503. */
+const LOGIN_TIMEOUT_MS = 8_000;
+const TOO_SLOW = "The provider did not respond to all requests in time";
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 const CACHE_MS = 60 * 60 * 1000;
 
@@ -150,15 +155,19 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
       return url.href;
     },
     async redeem({ code, state, iss, verifier, nonce, redirectUri }) {
-      const configuration = await configure();
+      const deadline = performance.now() + LOGIN_TIMEOUT_MS;
+      const inTime = <Value>(work: Promise<Value>): Promise<Value> =>
+        withTimeout(work, Math.max(deadline - performance.now(), 1), () => new ProviderUnavailable(TOO_SLOW));
+      const configuration = await inTime(configure());
       const url = new URL(redirectUri);
       for (const [name, value] of Object.entries({ code, state, iss }))
         if (value !== undefined) url.searchParams.set(name, value);
       try {
-        const tokens = await oidc.authorizationCodeGrant(configuration, url, {
+        const grant = oidc.authorizationCodeGrant(configuration, url, {
           ...{ pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce },
           idTokenExpected: true,
         });
+        const tokens = await inTime(grant);
         const claims = tokens.claims();
         if (!claims) throw new Error("The response has no ID token");
         const { sub: subject, azp } = claims;
@@ -172,7 +181,7 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
           const { email, email_verified: emailVerified, preferred_username: preferredUsername } = source;
           return { subject, email, emailVerified, preferredUsername };
         };
-        return { subject, readClaims: () => readClaims().catch(rejectUnavailable) };
+        return { subject, readClaims: () => inTime(readClaims()).catch(rejectUnavailable) };
       } catch (error) {
         return rejectUnavailable(error);
       }

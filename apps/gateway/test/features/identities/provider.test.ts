@@ -5,6 +5,7 @@ import {
   beginOidc,
   createVerifier,
   loginOidc,
+  oidcBody,
   oidcVariables,
   REDIRECT_URI,
   tokenOf,
@@ -174,5 +175,16 @@ describe("a login is rejected", () => {
       respond: (path) => (path === "/token" ? new Response(null, { status: 502 }) : undefined),
     });
     expect((await login()).status).toBe(503);
+  }, 20_000);
+
+  test("with 503 after eight seconds if each request of a login is slow", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await startService({ env: oidcVariables([provider]) });
+    const body = await oidcBody(service, provider, { claims: { email: undefined } });
+    provider.reply({ userInfo: {}, respond: () => Bun.sleep(3_000).then(() => undefined) });
+    const startedAt = performance.now();
+    const response = await service.call("POST", "/auth/login/oidc/example", { body });
+    expect([response.status, response.body]).toMatchObject([503, { code: "PROVIDER_UNAVAILABLE" }]);
+    expect(performance.now() - startedAt).toBeWithin(7_900, 8_900);
   }, 20_000);
 });

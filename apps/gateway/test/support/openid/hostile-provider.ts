@@ -11,7 +11,7 @@ export interface ProviderReplies {
   /** Replaces the ID token. */
   readonly signIdToken?: (claims: JWTPayload, keys: ProviderKeys) => string | Promise<string>;
   /** Replaces the response to any request. */
-  readonly respond?: (path: string) => Response | Promise<Response> | undefined;
+  readonly respond?: (path: string) => Response | undefined | Promise<Response | undefined>;
   /** Members of the metadata, or in place of them. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
