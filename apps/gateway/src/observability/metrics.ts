@@ -29,6 +29,22 @@ const USELESS_METRICS =
   /^(process_virtual_memory|process_heap|nodejs_(active|gc|heap_space|version|eventloop_lag_(min|mean|stddev)))_/;
 /** Methods that are label values. Any other method has the value `other`, because a client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]);
+/** How the operations log in, by their route patterns. */
+export const LOGIN_METHODS: ReadonlyMap<string, string> = new Map([
+  ["/auth/login", "password"],
+  ["/auth/login/passkey", "passkey"],
+  ["/auth/login/oidc/:name", "provider"],
+  ["/auth/login/email", "code"],
+]);
+/** By status of a login. Any other status is no outcome, because the request was not a login. */
+const LOGIN_OUTCOMES: ReadonlyMap<number | string, string> = new Map([
+  [200, "succeeded"],
+  [401, "rejected"],
+  [403, "rejected"],
+  [409, "rejected"],
+  [429, "limited"],
+  [503, "unavailable"],
+]);
 /** From the fastest response to the longest wait in a full queue. */
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
@@ -103,6 +119,14 @@ export function createMetrics({
     "result",
   );
   for (const result of ["accepted", ...PASSKEY_REJECTIONS]) passkeyResponses.inc({ result }, 0);
+  const logins = counter(
+    "login_responses_total",
+    "Total number of responses to logins, by method and outcome.",
+    "method",
+    "outcome",
+  );
+  for (const method of LOGIN_METHODS.values())
+    for (const outcome of LOGIN_OUTCOMES.values()) logins.inc({ method, outcome }, 0);
   registerImportedUsers(registers, users);
   const queries = new Histogram({
     name: "database_query_duration_seconds",
@@ -149,6 +173,9 @@ export function createMetrics({
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
       if (status === 429) limited.inc();
+      const loginMethod = method === "POST" ? LOGIN_METHODS.get(route) : undefined;
+      const outcome = LOGIN_OUTCOMES.get(status);
+      if (loginMethod && outcome) logins.inc({ method: loginMethod, outcome });
       if (audit) audited.inc({ event: audit.event });
       const isAccepted = audit?.event === "passkey.created" || audit?.amr?.includes("pop");
       const result = isAccepted ? "accepted" : audit?.reason;

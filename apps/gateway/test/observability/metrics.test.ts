@@ -3,10 +3,15 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { UserAlreadyExists } from "@latchkey/database";
 import { post } from "@latchkey/testing/service-process";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
-import { createMetrics } from "../../src/observability/metrics.ts";
+import { createMetrics, LOGIN_METHODS, type RequestObservation } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Exposition, parseExposition, scrape } from "../support/exposition.ts";
+import { codeBody, loginOidc, oidcBody } from "../support/identities.ts";
+import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
+import { variablesWith } from "../support/openapi/requests.ts";
+import { startHostileProvider } from "../support/openid/hostile-provider.ts";
+import { createVerified, enrol, logIn, loginBody } from "../support/passkeys.ts";
 import { newCredentials, type Service, startService } from "../support/service.ts";
 import { startInFolder } from "../support/service-process.ts";
 import { exchangeBytes } from "../support/wire.ts";
@@ -129,7 +134,7 @@ test("build information, process metrics and their names: each starts with the c
   expect(unset).toEqual([]);
   for (const [name, type] of metrics.families) {
     expect(name).toMatch(
-      /^(latchkey|http_request|audit|imported|passkey|password|hash|hash_queue|log|mail|database|process|nodejs)_[a-z0-9_]+$/,
+      /^(latchkey|http_request|audit|imported|passkey|password|login|hash|hash_queue|log|mail|database|process|nodejs)_[a-z0-9_]+$/,
     );
     if (type === "counter") expect(name).toEndWith("_total");
   }
@@ -161,8 +166,46 @@ test("requests that exceed a quota, and logins rejected because the queue is ful
   expect(countOf(429)).toBe(2);
   const metrics = await service.scrape();
   expect(metrics.value("http_request_rate_limited_total")).toBe(2);
+  const loginsWith = (outcome: string) => metrics.value("login_responses_total", { outcome });
+  expect([loginsWith("limited"), loginsWith("unavailable")]).toEqual([2, countOf(503)]);
   expect(metrics.value("hash_queue_shed_total")).toBe(countOf(503));
   expect(metrics.value("http_request_duration_seconds_count", { status: "503" })).toBe(countOf(503));
+});
+
+test("responses to logins are counted by method and outcome", async () => {
+  await using provider = await startHostileProvider();
+  const requests: RequestObservation[] = [];
+  const env = variablesWith(provider);
+  await using service = await startService({ env, observe: (request) => void requests.push(request) });
+  const paths = operationsOf(await fetchDocument(service)).map(({ path }) => path.replace("{name}", ":name"));
+  const logins = paths.filter((path) => path.startsWith("/auth/login") && !path.endsWith("/options"));
+  expect(new Set(LOGIN_METHODS.keys())).toEqual(new Set(logins));
+
+  const user = await createVerified(service);
+  await service.call("POST", "/auth/login", { body: { ...user, password: "wrong" } });
+  await logIn(service, await loginBody(service, await enrol(service, user)));
+  await loginOidc(service, provider);
+  await loginOidc(service, provider, { claims: { sub: "2", email_verified: false } });
+  await loginOidc(service, provider, { claims: { sub: "2" } });
+  const body = await oidcBody(service, provider);
+  provider.reply({ respond: () => new Response(null, { status: 500 }) });
+  await service.call("POST", "/auth/login/oidc/example", { body });
+  await service.call("POST", "/auth/login/oidc/example", { body: { ...body, code_verifier: "short" } });
+  await service.call("POST", "/auth/login/email", { body: await codeBody(service, user) });
+  await service.request("/healthz");
+  const metrics = createMetrics(metricsOptions(service));
+  for (const request of requests) metrics.observeRequest(request);
+  const { samples } = parseExposition((await metrics.read()).text);
+  const counted = samples.filter(({ name, value }) => name === "login_responses_total" && value > 0);
+  expect(counted.map(({ labels, value }) => [labels.method, labels.outcome, value]).toSorted()).toEqual([
+    ["code", "succeeded", 1],
+    ["passkey", "succeeded", 1],
+    ["password", "rejected", 1],
+    ["password", "succeeded", 1],
+    ["provider", "rejected", 2],
+    ["provider", "succeeded", 1],
+    ["provider", "unavailable", 1],
+  ]);
 });
 
 test("users with an imported hash are counted by format", async () => {
