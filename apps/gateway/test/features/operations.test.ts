@@ -8,6 +8,8 @@ const OPTIONAL_PATHS = [
     path,
     `${path}/options`,
   ]),
+  ...["/auth/login/oidc/example", "/auth/login/email"].flatMap((path) => [path, `${path}/options`]),
+  ...["/auth/identities", "/auth/identities/example"],
 ];
 const PATHS_OF_MAIL = [
   "/.well-known/change-password",
@@ -48,7 +50,9 @@ test.each([
   const renewal = await fetch(`${service.url}/auth/tokens`, { method: "POST" });
   expect([renewal.status, renewal.headers.get("allow")]).toEqual([405, "DELETE"]);
   const { text } = await service.call("GET", "/openapi.json");
-  expect(text).not.toMatch(/LOGIN_REQUIRED|EMAIL_NOT_VERIFIED|renew|passkey|email-?change/i);
+  expect(text).not.toMatch(
+    /LOGIN_REQUIRED|EMAIL_NOT_VERIFIED|renew|passkey|email-?change|identit|oidc|LOGIN_CODE|LAST_LOGIN|RECENT_LOGIN/i,
+  );
   const { token } = await service.createUser();
   await service.call("PATCH", "/auth/me", { token, body: { password: "a new long passphrase" } });
   const written = await service.sql<{ kind: string }>("select kind from outbox order by id");

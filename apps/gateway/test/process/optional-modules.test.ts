@@ -1,0 +1,36 @@
+/** Nothing of a feature that is off is loaded or opened. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { openFolder } from "@latchkey/testing/folder";
+import { SECRET_KEY } from "@latchkey/testing/keys";
+import { startProcess } from "@latchkey/testing/service-process";
+import { DOCUMENTED_FEATURES } from "../support/service.ts";
+
+setDefaultTimeout(60_000);
+
+const main = join(import.meta.dir, "../support/without-optional-modules.ts");
+const { PASSKEY_ORIGINS, OIDC_PROVIDERS, OIDC_REDIRECT_URIS, AUTH_EMAIL_LOGIN } = DOCUMENTED_FEATURES;
+const keys = { ADMIN_API_KEYS: `shop:${"k".repeat(32)}` };
+
+test("without their variables, the modules of optional features are not loaded", async () => {
+  await using folder = await openFolder();
+  const env = { DATABASE_URL: folder.databaseUrl, AUTH_SECRET_KEY: SECRET_KEY, ...keys };
+  await using service = startProcess(env, { main });
+  const url = await service.ready();
+  for (const path of ["/admin/users", "/auth/identities", "/auth/passkeys"])
+    expect([path, (await fetch(url + path)).status]).toEqual([path, 404]);
+  expect((await service.line("ready")).administration).toBeUndefined();
+});
+
+test.each([
+  ["administration", { ...keys, ADMIN_PORT: "0" }],
+  ["features/passkeys/", { PASSKEY_ORIGINS }],
+  ["features/identities/", { OIDC_PROVIDERS, OIDC_REDIRECT_URIS }],
+  ["features/email-login/", { AUTH_EMAIL_LOGIN }],
+])("the modules of %s are loaded only with its variables", async (name, variables) => {
+  await using folder = await openFolder();
+  const env = { DATABASE_URL: folder.databaseUrl, AUTH_SECRET_KEY: SECRET_KEY, ...variables };
+  await using service = startProcess(env, { main });
+  const { code, stderr } = await service.ended();
+  expect([code, stderr]).toEqual([3, expect.stringMatching(new RegExp(`${name}.* is loaded`))]);
+});

@@ -1,0 +1,21 @@
+/** The service without the modules of features that are off by default: to import one of them ends the process. */
+import { plugin } from "bun";
+
+plugin({
+  name: "without-optional-modules",
+  setup: ({ onLoad }) => {
+    const modules = [
+      "gateway/src/.*administration",
+      "packages/administration/",
+      "gateway/src/features/(passkeys|identities|email-login)/",
+      "openid-client/",
+      "oauth4webapi/",
+      "@simplewebauthn/",
+    ];
+    onLoad({ filter: new RegExp(`/(${modules.join("|")})`) }, ({ path }) => {
+      process.stderr.write(`${path} is loaded\n`);
+      process.exit(3);
+    });
+  },
+});
+await import("../../src/main.ts");
