@@ -1,8 +1,7 @@
 /** Two tabs of the typed client in a real browser share one session: they renew it with one request per lifetime, and end together. */
 import { expect, setDefaultTimeout } from "bun:test";
-import { join } from "node:path";
 import { PHONE, browserTest as test } from "@latchkey/testing/chromium";
-import { ROOT } from "@latchkey/testing/repository";
+import { serveApplication } from "../support/application.ts";
 import { openToken } from "../support/forge-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
@@ -13,10 +12,7 @@ const LIFETIME_SECONDS = 5;
 const LIFETIMES = 10;
 
 /** A page with `client` of the service that the fragment names, and in `events` its tokens and the code that ended its session. */
-async function servePage() {
-  const entry = join(ROOT, "packages/client/src/index.ts");
-  const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser" });
-  const html = `<!doctype html><link rel=icon href=data:,><script type=module>
+const PAGE = `<script type=module>
 import { createClient } from "/client.js";
 window.events = [];
 window.client = createClient({
@@ -25,15 +21,9 @@ window.client = createClient({
   onTokenChange: (token) => events.push(token ?? null),
   onSessionEnd: ({ code }) => events.push(code),
 });</script>`;
-  const routes = {
-    "/": new Response(html, { headers: { "content-type": "text/html" } }),
-    "/client.js": new Response(outputs[0], { headers: { "content-type": "text/javascript" } }),
-  };
-  return Bun.serve({ hostname: "127.0.0.1", port: 0, routes });
-}
 
 test("over ten lifetimes, two tabs send one renewal per lifetime; deactivating the user logs both out", async () => {
-  await using site = await servePage();
+  await using site = await serveApplication(PAGE);
   const { origin } = site.url;
   await using service = await startService({
     env: { ...EVERY_FEATURE, CORS_ORIGINS: origin },

@@ -1,19 +1,10 @@
-/**
- * Logins with `oidc-provider`, a certified provider, through its own pages. It runs in Node and is installed from the registry with
- * its own lockfile, so only in CI, and for Linux on x64.
- */
+/** Logins with `oidc-provider`, a certified provider, through its own pages. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cp } from "node:fs/promises";
-import { join } from "node:path";
 import type { Token, User } from "@latchkey/contracts";
-import { openFolder } from "@latchkey/testing/folder";
 import { beginOidc, REDIRECT_URI } from "../../support/identities.ts";
+import { type ProviderUser, startCertifiedProvider } from "../../support/openid/certified-provider.ts";
 import { CLIENT } from "../../support/openid/hostile-provider.ts";
 import { eachDatabase, type Service } from "../../support/service.ts";
-
-const SOURCE = join(import.meta.dir, "../../support/openid");
-
-if (!process.env.CI) process.stderr.write("Tests with a certified provider are skipped: they run in CI.\n");
 
 /** A browser without scripts: follows redirects with cookies, and submits the one form of a page. */
 async function logInAt(authorizationUrl: string, login: string): Promise<URL> {
@@ -47,42 +38,25 @@ async function logInAt(authorizationUrl: string, login: string): Promise<URL> {
 }
 
 describe.skipIf(!process.env.CI)("a certified provider", () => {
-  const resources = new AsyncDisposableStack();
-  let issuer = "";
+  let provider: Awaited<ReturnType<typeof startCertifiedProvider>>;
   beforeAll(async () => {
-    const folder = resources.use(await openFolder());
-    for (const name of ["package.json", "bun.lock", "provider.mjs"])
-      await cp(join(SOURCE, name), join(folder.path, name));
-    const install = [process.execPath, "install", "--frozen-lockfile", "--ignore-scripts"];
-    expect(Bun.spawnSync(install, { cwd: folder.path }).exitCode).toBe(0);
-    const provider = Bun.spawn([join(folder.path, "node_modules/node/bin/node"), "provider.mjs"], {
-      cwd: folder.path,
-      env: { REDIRECT_URIS: JSON.stringify([REDIRECT_URI]) },
-      stdout: "pipe",
-      stderr: "ignore",
-    });
-    resources.defer(() => provider.kill());
-    const { value } = await provider.stdout.getReader().read();
-    ({ issuer } = JSON.parse(new TextDecoder().decode(value)));
+    provider = await startCertifiedProvider([REDIRECT_URI]);
   }, 120_000);
-  afterAll(() => resources.disposeAsync());
+  afterAll(() => provider[Symbol.asyncDispose]());
 
-  const login = async (
-    service: Service,
-    { sub, ...claims }: { readonly sub: string } & Readonly<Record<string, unknown>>,
-  ) => {
+  const login = async (service: Service, user: ProviderUser) => {
     const { url, body } = await beginOidc(service);
-    await fetch(`${issuer}/${sub}`, { method: "PUT", body: JSON.stringify(claims) });
-    const redirect = await logInAt(url, sub);
+    await provider.setUser(user);
+    const redirect = await logInAt(url, user.sub);
     const parameters = Object.fromEntries(redirect.searchParams);
-    expect(parameters).toMatchObject({ state: body.state, iss: issuer });
+    expect(parameters).toMatchObject({ state: body.state, iss: provider.issuer });
     const { code, iss } = parameters;
     return service.call("POST", "/auth/login/oidc/example", { body: { ...body, code, iss } });
   };
 
   eachDatabase((start) => {
     test("logs in the user that its first login has created, with the e-mail of its user info", async () => {
-      const OIDC_PROVIDERS = JSON.stringify([{ name: "example", issuer, ...CLIENT }]);
+      const OIDC_PROVIDERS = JSON.stringify([{ name: "example", issuer: provider.issuer, ...CLIENT }]);
       await using service = await start({ env: { OIDC_PROVIDERS, OIDC_REDIRECT_URIS: REDIRECT_URI } });
       const claims = { sub: "248289761001", email: "ada@example.org", preferred_username: "ada" };
       const ids = [];
