@@ -1,7 +1,9 @@
 /** A migration of a PostgreSQL database that is in use: queries continue, and a lock conflict delays only the migration. */
 import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { parsePostgresUrl } from "@latchkey/contracts";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { ROOT } from "@latchkey/testing/repository";
 import { DatabaseUnavailable } from "../../src/index.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { openMigrationsFolder } from "../support/extra-migration.ts";
@@ -96,4 +98,20 @@ test.concurrent("while one replica waits for a lock on a table, the others make 
   await locked.unlock();
   expect(await Promise.all([first, second])).toEqual(["current", "current"]);
   expect(attempts).toEqual({ first: 3, second: 0 });
+});
+
+test.concurrent("the commands of the guide build the indexes of searches, which the migration then keeps", async () => {
+  await using opened = await openPostgresTestDatabase(server);
+  const read = () =>
+    opened.query("select indexname, indexdef from pg_indexes where tablename = 'users' order by indexname");
+  const migrated = await read();
+  await opened.query("drop index users_email_prefix, users_username_prefix");
+  const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
+  const commands = [...guide.matchAll(/^create index concurrently .*;$/gm)].map(([command]) => command);
+  expect(commands).toHaveLength(2);
+  for (const command of commands) await opened.query(command);
+  const file = join(import.meta.dir, "../../src/postgres/migrations/0011_search-indexes.sql");
+  for (const statement of (await Bun.file(file).text()).split("--> statement-breakpoint"))
+    await opened.query(statement);
+  expect(await read()).toEqual(migrated);
 });
