@@ -116,8 +116,9 @@ it("of more than a thousand waiting writes, those of the client with the most ar
   await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 3_000 });
   const { database } = testDatabase;
   const lock = await holdSqliteLock(testDatabase.url);
+  const early = createTodos(database, "c", 10);
   const flood = createTodos(database, "a", 1_500).map(reasonOf);
-  const others = createTodos(database, "b", 10);
+  const others = [...early, ...createTodos(database, "b", 10)];
   await lock[Symbol.asyncDispose]();
   await Promise.all(others);
   const written = (await Promise.all(flood)).filter((reason) => reason === "none").length;
