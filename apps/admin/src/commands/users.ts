@@ -51,8 +51,8 @@ type Change = (administration: Administration, user: User, operator: Operator) =
 interface ChangeEffects {
   /** Whether the change can cause mails. @default false */
   readonly mails?: boolean;
-  /** Whether the output names the passkeys of the user, because the change does not end them. @default false */
-  readonly keepsPasskeys?: boolean;
+  /** Whether the output names the passkeys and identities of the user, because the change does not end them. @default false */
+  readonly keepsLogins?: boolean;
 }
 
 const withDate = (name: string, createdAt: string): string => `${name} (${createdAt.slice(0, 10)})`;
@@ -114,7 +114,7 @@ export function usersCommand(variables: Variables): Command {
   const changing = (
     command: Command,
     begin: (args: readonly string[]) => Change | Promise<Change>,
-    { mails = false, keepsPasskeys = false }: ChangeEffects = {},
+    { mails = false, keepsLogins = false }: ChangeEffects = {},
   ) =>
     command
       .argument(...USER)
@@ -129,13 +129,15 @@ export function usersCommand(variables: Variables): Command {
         await withDatabase(variables, async (database) => {
           const administration = openAdministration(database, sendsMail);
           const user = await change(administration, await administration.find(ref), operator);
-          if (!keepsPasskeys) return printUser(user, format);
+          if (!keepsLogins) return printUser(user, format);
           const passkeys = await describePasskeys(database, user, format);
-          await printUser(user, format, { passkeys });
-          if (passkeys.length > 0 && !format.json)
-            await write(
-              `The passkeys remain. To delete them: bun run admin users remove-passkeys ${user.id}\n`,
-            );
+          const identities = await describeIdentities(database, user, format);
+          await printUser(user, format, { passkeys, identities });
+          for (const [name, kept] of Object.entries({ passkeys, identities }))
+            if (kept.length > 0 && !format.json)
+              await write(
+                `The ${name} remain. To delete them: bun run admin users remove-${name} ${user.id}\n`,
+              );
         });
       });
 
@@ -263,7 +265,7 @@ export function usersCommand(variables: Variables): Command {
       () =>
         ({ change }, { id }, operator) =>
           change(id, { isActive: name === "activate" }, operator),
-      { keepsPasskeys: name === "deactivate" },
+      { keepsLogins: name === "deactivate" },
     );
 
   active("activate", "restore a user's access");
@@ -322,12 +324,12 @@ export function usersCommand(variables: Variables): Command {
         .command("revoke-tokens")
         .description("revoke all tokens of a user, effective with the next request"),
       ["bun run admin users revoke-tokens ada@example.com"],
-      "Requests with the user's tokens return 401. The user can log in again, also with\na passkey: the output names the passkeys that remain. To block the user,\ndeactivate the account.",
+      "Requests with the user's tokens return 401. The user can log in again, also with\na passkey or an identity: the output names those that remain. To block the user,\ndeactivate the account.",
     ),
     () =>
       ({ revokeTokens }, { id }, operator) =>
         revokeTokens(id, operator),
-    { keepsPasskeys: true },
+    { keepsLogins: true },
   );
 
   const removal = (name: string, description: string, change: Change) =>

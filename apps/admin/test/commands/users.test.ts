@@ -113,6 +113,11 @@ test("invite creates a user without a password, whom only a mail leads in, and l
   });
   const [line = ""] = (await shared.tool(["users", "export", "-"])).stdout.split("\n");
   expect(JSON.parse(line)).toMatchObject({ email: EMAIL, password_hash: null, identities: 1 });
+  for (const command of ["revoke-tokens", "deactivate"]) {
+    const { stdout } = await shared.tool(["users", command, EMAIL]);
+    expect(stdout).toContain("google (");
+    expect(stdout).toEndWith(`bun run admin users remove-identities ${ada.id}\n`);
+  }
   await shared.json<User>(["users", "remove-identities", EMAIL]);
   expect(await identities.list(ada.id)).toEqual([]);
   expect((await users.findById(ada.id))?.importedHash).toBe("none");
