@@ -42,7 +42,7 @@ export function defaultOf(name: VariableName): string {
 }
 
 /** As Markdown. */
-export function descriptionOf(name: VariableName): string {
+function descriptionOf(name: VariableName): string {
   const { description, secret, file: hasFile }: Variable<unknown> = VARIABLES[name];
   return secret || hasFile ? `${description}. From a file: \`${name}_FILE\`` : description;
 }
