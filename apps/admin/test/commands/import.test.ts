@@ -274,10 +274,10 @@ test("the documented queries of Django and Supabase import banned users as inact
       ('s2@example.com', '${BCRYPT}', 'infinity', null), ('s3@example.com', null, '2020-01-01', null), ('s4@example.com', '', null, now())`,
     url,
   );
-  const recipes = await Bun.file(join(CHECKOUT, "docs/import.md")).text();
   const lines = [];
-  for (const source of ["DJANGO", "SUPABASE"]) {
-    const [, query = ""] = RegExp(`-c "([^"]*)" "\\$${source}_DATABASE_URL"`).exec(recipes) ?? [];
+  for (const source of ["django", "supabase"]) {
+    const program = await Bun.file(join(CHECKOUT, `docs/import/${source}.sh`)).text();
+    const [, query = ""] = /-c "([^"]*)" "\$\w+_DATABASE_URL"/.exec(program) ?? [];
     const rows = await server.query<{ line: object }>(
       `select json_build_object as line from (${query.replaceAll("\\$", "$")}) t`,
       url,

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	url      = "http://127.0.0.1:3000/.well-known/jwks.json"
+	maxAge   = 300 * time.Second
+	issuer   = "https://accounts.example.com"
+	audience = "https://api.example.com"
+)
+
+type key struct{ Kid, Alg, X, Y string }
+type claims struct {
+	Iss, Sub, Aud string
+	Exp, Nbf      int64
+	Roles         []string
+}
+
+var (
+	client         = http.Client{Timeout: 5 * time.Second}
+	mutex          sync.Mutex
+	known          map[string]key
+	fetched        time.Time
+	isReachable    bool
+	errRejected    = errors.New("rejected")
+	errUnavailable = errors.New("the keys are unavailable")
+)
+
+func fetchKeys() (map[string]key, error) {
+	response, err := client.Get(url)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var set struct{ Keys []key }
+	if err = json.NewDecoder(response.Body).Decode(&set); err != nil || response.StatusCode != 200 {
+		return nil, errUnavailable
+	}
+	keys := map[string]key{}
+	for _, each := range set.Keys {
+		keys[each.Kid] = each
+	}
+	return keys, nil
+}
+
+func findKey(kid string) (key, error) {
+	mutex.Lock()
+	defer mutex.Unlock()
+	found, exists := known[kid]
+	if age := time.Since(fetched); age > maxAge || (age > 10*time.Second && !exists) {
+		fetched = time.Now()
+		keys, err := fetchKeys()
+		if isReachable = err == nil; isReachable {
+			known = keys
+			found, exists = known[kid]
+		}
+	}
+	if exists {
+		return found, nil
+	} else if isReachable {
+		return found, errRejected
+	}
+	return found, errUnavailable
+}
+
+func decode(text string) []byte {
+	bytes, _ := base64.RawURLEncoding.Strict().DecodeString(text)
+	return bytes
+}
+
+func isSigned(k key, message, signature []byte) bool {
+	switch {
+	case k.Alg == "EdDSA" && len(decode(k.X)) == ed25519.PublicKeySize:
+		return ed25519.Verify(decode(k.X), message, signature)
+	case k.Alg == "ES256" && len(signature) == 64:
+		number := func(bytes []byte) *big.Int { return new(big.Int).SetBytes(bytes) }
+		public := ecdsa.PublicKey{Curve: elliptic.P256(), X: number(decode(k.X)), Y: number(decode(k.Y))}
+		digest := sha256.Sum256(message)
+		return ecdsa.Verify(&public, digest[:], number(signature[:32]), number(signature[32:]))
+	}
+	return false
+}
+
+func authenticate(header string) (c claims, err error) {
+	parts := strings.Split(header[strings.Index(header, " ")+1:], ".")
+	var head struct{ Alg, Kid string }
+	if len(parts) != 3 || json.Unmarshal(decode(parts[0]), &head) != nil {
+		return c, errRejected
+	}
+	k, err := findKey(head.Kid)
+	if err != nil {
+		return c, err
+	}
+	now := time.Now().Unix()
+	if head.Alg != k.Alg || !isSigned(k, []byte(parts[0]+"."+parts[1]), decode(parts[2])) ||
+		json.Unmarshal(decode(parts[1]), &c) != nil ||
+		c.Iss != issuer || c.Aud != audience || c.Exp <= now-60 || c.Nbf > now+60 {
+		return c, errRejected
+	}
+	return c, nil
+}
+
+func handle(role string, body func(claims) string) http.HandlerFunc {
+	return func(response http.ResponseWriter, request *http.Request) {
+		c, err := authenticate(request.Header.Get("Authorization"))
+		allowed := role == ""
+		for _, each := range c.Roles {
+			allowed = allowed || each == role
+		}
+		switch {
+		case err == errUnavailable:
+			response.WriteHeader(503)
+		case err != nil:
+			response.Header().Set("WWW-Authenticate", "Bearer")
+			response.WriteHeader(401)
+		case !allowed:
+			response.WriteHeader(403)
+		default:
+			json.NewEncoder(response).Encode(body(c))
+		}
+	}
+}
+
+func main() {
+	http.HandleFunc("/me", handle("", func(c claims) string { return c.Sub }))
+	http.HandleFunc("/admin", handle("admin", func(claims) string { return "welcome" }))
+	http.ListenAndServe(":8000", nil)
+}
