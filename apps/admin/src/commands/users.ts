@@ -30,10 +30,10 @@ import { explainCommand } from "./explain.ts";
 import { JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
 import { exportCommand, importCommand, statsCommand } from "./import.ts";
 
-const ABOUT_PASSWORDS = `The password (8 to 128 characters) is read twice from the terminal, without
-echo. If standard input is not a terminal, it must contain one line, the
-password. A password is never an argument: other users of the machine could
-read it.`;
+const ABOUT_PASSWORDS = `The password (8 to 128 characters, unless PASSWORD_MIN_LENGTH is set) is read
+twice from the terminal, without echo. If standard input is not a terminal, it
+must contain one line, the password. A password is never an argument: other
+users of the machine could read it.`;
 
 type ListOptions = Format & {
   limit?: string;
