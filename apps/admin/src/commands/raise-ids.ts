@@ -9,7 +9,7 @@ import { JSON_OPTION, withExamples } from "./help.ts";
 
 export const WITHOUT_PASSKEYS_OPTION = [
   "--without-passkeys",
-  "delete all passkeys, also those that users have removed since",
+  "delete all passkeys and identities, also those that users have removed since",
 ] as const;
 
 export const keyWarning = (event: "restore" | "import"): string =>
