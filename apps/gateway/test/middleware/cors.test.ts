@@ -42,6 +42,7 @@ test("a preflight returns 204 without a body, with the allowed methods and heade
     expect(response.status).toBe(204);
     expect(await response.text()).toBe("");
     expect(allowedOrigin(response)).toBe(LISTED);
+    expect(response.headers.get("access-control-allow-credentials")).toBeNull();
     const list = (name: string) => response.headers.get(name)?.split(/, */) ?? [];
     expect(list("access-control-allow-methods")).toEqual(["GET", "HEAD", "POST", "PATCH", "DELETE"]);
     expect(list("access-control-allow-headers")).toEqual([
