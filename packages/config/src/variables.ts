@@ -117,7 +117,7 @@ export const VARIABLES = {
     unset: "generated and stored next to a `file:` database, unless `AUTH_PRIVATE_KEY` is set",
     secret: "all",
   }).describe(
-    "Signs tokens with HS256, HS384 or HS512; required in production and with PostgreSQL, unless `AUTH_PRIVATE_KEY` " +
+    "Signs tokens with HS algorithms; required in production and with PostgreSQL, unless `AUTH_PRIVATE_KEY` " +
       "is set. In production: at least 32, 48 or 64 bytes (the algorithm's digest), 8 distinct characters, no placeholder",
   ),
   AUTH_SECRET_KEY_PREVIOUS: variable(secretKey, { secret: "all" }).describe(
@@ -153,7 +153,7 @@ export const VARIABLES = {
     "Days after a login within which its tokens, also leaked ones, can be renewed until they are revoked; `0` for none",
   ),
   AUTH_RENEWAL_IDLE_HOURS: variable(wholeNumber(0, 168), { default: "0" }).describe(
-    "Hours after its expiry within which a token can still be renewed, so that a user can close the application and continue; " +
+    "Hours after its expiry within which a token can still be renewed; " +
       "requires `AUTH_RENEWAL_DAYS`. Each leaked token then works like a refresh token for so long",
   ),
   AUTH_REQUIRE_CURRENT_PASSWORD: variable(boolean, {
@@ -167,7 +167,7 @@ export const VARIABLES = {
     },
   }).describe("`true` rejects a new password without the current one"),
   AUTH_EMAIL_CHANGE: variable(boolean, { default: "false" }).describe(
-    "`true` lets users change their e-mail, with a mail to the present and one to the new address; requires mail, and " +
+    "`true` lets users change their e-mail; requires mail, and " +
       "`PUBLIC_URL` or both `MAIL_EMAIL_APPROVAL_URL` and `MAIL_EMAIL_CHANGE_URL`",
   ),
   AUTH_REQUIRE_VERIFIED_EMAIL: variable(boolean, { default: "false" }).describe(
@@ -193,7 +193,7 @@ export const VARIABLES = {
   }).describe("Minimum length of new passwords"),
   PASSWORD_BLOCKLIST: variable(
     text("a file of passwords, or of SHA-1 digests in hex, one per line", /./s),
-  ).describe("File of passwords that nobody can choose, also not in capital letters"),
+  ).describe("Passwords that nobody can choose, also not in capital letters"),
   PASSKEY_ORIGINS: variable(passkeyOrigins, { unset: "no passkeys" }).describe(
     "Origins of the pages that create passkeys or log in with them",
   ),
