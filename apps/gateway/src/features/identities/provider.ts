@@ -101,6 +101,11 @@ function authenticationOf(
     : oidc.ClientSecretPost(secret);
 }
 
+/** The endpoints without which nobody can log in. */
+const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
+const isEndpoint = (url: unknown, isLocal: boolean): boolean =>
+  typeof url === "string" && URL.canParse(url) && (/^https:/i.test(url) || (isLocal && /^http:/i.test(url)));
+
 async function discover({ issuer, clientId, clientSecret }: OidcProvider): Promise<oidc.Configuration> {
   const isLocal = !leavesMachine(issuer);
   const prepare = (configuration: oidc.Configuration) => {
@@ -122,6 +127,8 @@ async function discover({ issuer, clientId, clientSecret }: OidcProvider): Promi
     // The library accepts another form of the same URL. Identities are stored with the configured issuer.
     if (metadata.issuer !== issuer)
       throw new Error("The issuer of the metadata differs from the configured one");
+    const missing = ENDPOINTS.find((name) => !isEndpoint(metadata[name], isLocal));
+    if (missing !== undefined) throw new Error(`The metadata has no valid ${missing}`);
     const authentication = authenticationOf(metadata.token_endpoint_auth_methods_supported, clientSecret);
     return prepare(new oidc.Configuration(metadata, clientId, clientSecret, authentication));
   } catch (error) {

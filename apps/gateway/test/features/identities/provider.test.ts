@@ -159,6 +159,15 @@ describe("a login is rejected", () => {
       const { status, body } = await begin();
       expect([status, body]).toMatchObject([503, { code: "PROVIDER_UNAVAILABLE" }]);
     }
+    for (const metadata of [
+      { authorization_endpoint: undefined },
+      { authorization_endpoint: "javascript:alert(1)" },
+      { token_endpoint: 1 },
+      { jwks_uri: "not a URL" },
+    ]) {
+      provider.reply({ metadata });
+      expect((await begin()).status).toBe(503);
+    }
     // Otherwise valid, but of 10 MB.
     provider.reply({ metadata: { padding: "x".repeat(10 * 1024 * 1024) } });
     expect((await begin()).status).toBe(503);
