@@ -101,6 +101,9 @@ function authenticationOf(
     : oidc.ClientSecretPost(secret);
 }
 
+/** OpenID Connect Core §2: at most 255 ASCII characters. A longer one, or U+0000, cannot be stored in every database. */
+const SUBJECT = /^[\x20-\x7e]{1,255}$/;
+
 /** The endpoints without which nobody can log in. */
 const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
 const isEndpoint = (url: unknown, isLocal: boolean): boolean =>
@@ -180,6 +183,7 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
         const { sub: subject, azp } = claims;
         if (azp !== undefined && azp !== settings.clientId)
           throw new Error("The ID token is for another client");
+        if (!SUBJECT.test(subject)) throw new Error("The subject of the ID token is not valid");
         const readClaims = async (): Promise<IdentityClaims> => {
           const source =
             claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined

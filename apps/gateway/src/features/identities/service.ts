@@ -249,8 +249,11 @@ function verifiedEmailOf(
     throw new ServiceError("EMAIL_NOT_VERIFIED");
   }
   const normalized = normalizeEmail(email);
+  // The provider has verified the mailbox of the e-mail as sent. Characters that are not in NFC, such as the Kelvin sign, become
+  // letters of another mailbox in lower case.
+  const isSame = email.normalize("NFC") === email;
   const isValid = normalized.length <= EMAIL_MAX && EMAIL.test(normalized) && isMailable(normalized);
-  return isValid ? normalized : reject("email");
+  return isSame && isValid ? normalized : reject("email");
 }
 
 function reject422(loc: [string, string]): never {

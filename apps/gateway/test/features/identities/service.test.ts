@@ -1,5 +1,6 @@
 /** Logins with OpenID Connect providers: which user an identity gets, and what is rejected. The provider can send anything. */
 import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import type { Identity, User } from "@latchkey/contracts";
 import type { CallOptions } from "../../support/client.ts";
 import { forge, openToken } from "../../support/forge-token.ts";
@@ -84,6 +85,26 @@ eachDatabase((start) => {
     ).not.toBe("");
     expect(await service.database.identities.list(id)).toHaveLength(1);
     expect(await service.database.users.list({ after: 0, limit: 5 })).toHaveLength(1);
+  });
+
+  test("an e-mail whose lower case is that of another mailbox opens no account", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider, { link: true }]) });
+    const { id } = await service.createUser({ email: "kate@example.org" });
+    await service.database.users.update(id, { emailVerified: true });
+    const claims = { email: "\u212aate@example.org" };
+    const response = await loginOidc(service, provider, { claims });
+    expect([response.status, response.body]).toMatchObject([401, { code: "IDENTITY_REJECTED" }]);
+    expect(await service.database.identities.list(id)).toEqual([]);
+  });
+
+  test("a subject that a database cannot store, or not distinguish from others, is rejected", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider]) });
+    const login = async (sub: string) => (await loginOidc(service, provider, { claims: { sub } })).status;
+    for (const sub of ["", "a\0b", "\ud800", randomBytes(2_000).toString("base64")])
+      expect(await login(sub)).toBe(401);
+    expect(await login("x".repeat(255))).toBe(200);
   });
 
   test("without `link`, a provider opens no account that exists, verified or not", async () => {
