@@ -24,7 +24,12 @@ export function createPasswordVerifier(
   hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">,
   users: Pick<UserRepository, "rehash">,
 ) {
-  const verify = async (user: User | null, password: string, { signal, rehashed }: RequestContext) => {
+  const verify = async (
+    user: User | null,
+    password: string,
+    { rehashed }: Pick<RequestContext, "rehashed">,
+    signal?: AbortSignal,
+  ) => {
     const imported = user && validImportedHash(user);
     if (!imported) return hasher.verify(password, user?.hashedPassword ?? NO_HASH, { signal });
     // `verifyImported` is called before `hash`: if too many verifications wait, `verifyImported` throws, and nothing is derived.
@@ -38,8 +43,9 @@ export function createPasswordVerifier(
     return matches;
   };
   return async (user: User | null, password: string, request: RequestContext): Promise<boolean> => {
-    if (await verify(user, password, request)) return true;
+    if (await verify(user, password, request, request.signal)) return true;
     const composed = password.length > MAX_COMPOSED_LENGTH ? password : password.normalize("NFC");
+    // Without the signal: the client can know already that the password as sent is wrong. If it leaves now, the value must count.
     return composed !== password && verify(user, composed, request);
   };
 }

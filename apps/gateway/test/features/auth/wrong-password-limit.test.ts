@@ -1,5 +1,6 @@
 /** At most ten wrong values per user are verified. */
 import { expect, test } from "bun:test";
+import { once } from "node:events";
 import { QueueFull } from "@latchkey/hashing";
 import {
   createWrongPasswordLimit,
@@ -7,6 +8,7 @@ import {
 } from "../../../src/features/auth/wrong-password-limit.ts";
 import { createMemoryStore } from "../../../src/rate-limit/store.ts";
 import { createClock } from "../../support/clock.ts";
+import { startService } from "../../support/service.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -45,4 +47,31 @@ test("right values, rejected ones and those whose verification fails do not use 
     await expect(limit(1, () => Promise.reject(new QueueFull(1)))).rejects.toThrow(QueueFull);
   expect(await limit(1, async () => false)).toBe(false);
   await expect(limit(1, async () => false)).rejects.toMatchObject({ code: "TOO_MANY_REQUESTS" });
+});
+
+test("wrong values whose client leaves during the second verification, in NFC, use up the limit", async () => {
+  const guess = "caf\u0065\u0301 au lait";
+  let leave = () => {};
+  await using service = await startService({
+    env: { RATE_LIMIT_ENABLED: "true", RATE_LIMIT_PASSWORD_CHANGE: "1000/minute" },
+    wrapHasher: ({ verify }) => ({
+      async verify(password, stored, options) {
+        if (password === guess.normalize("NFC")) {
+          leave();
+          if (options?.signal) await once(options.signal, "abort");
+        }
+        return verify(password, stored, options);
+      },
+    }),
+  });
+  const { token } = await service.createUser();
+  const change = (signal: AbortSignal) =>
+    service.call("PATCH", "/auth/me", { token, body: { current_password: guess }, signal });
+  for (let index = 0; index < 10; index++) {
+    const client = new AbortController();
+    leave = () => client.abort();
+    await expect(change(client.signal)).rejects.toThrow();
+  }
+  leave = () => {};
+  expect((await change(AbortSignal.timeout(5_000))).status).toBe(429);
 });
