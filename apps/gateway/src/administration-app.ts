@@ -7,17 +7,14 @@ import type { Digests } from "@latchkey/contracts";
 import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
-import { createRouter } from "./elysia/workarounds.ts";
 import { createApiKeys } from "./features/administration/api-keys.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
 import { createAdministrationService } from "./features/administration/service.ts";
 import { enabledOperations } from "./http/operation.ts";
-import { createAccessLog } from "./middleware/access-log.ts";
 import { apiKeyAuth, operatorOf } from "./middleware/api-key-auth.ts";
-import { fallbackErrorHandler, methodNotAllowed } from "./middleware/error-handler.ts";
+import { methodNotAllowed } from "./middleware/error-handler.ts";
 import { registerOperations } from "./middleware/operations.ts";
-import { createPipeline } from "./middleware/pipeline.ts";
-import { secureHeaders } from "./middleware/secure-headers.ts";
+import { createServer } from "./middleware/pipeline.ts";
 import type { Logger } from "./observability/logger.ts";
 import type { RequestObservation } from "./observability/metrics.ts";
 import { createAdministrationDocument } from "./openapi/administration-document.ts";
@@ -35,17 +32,18 @@ interface AdministrationAppOptions {
   readonly store: Store;
   readonly digests: Digests;
   /** Called for each request, after the response. */
-  readonly observe?: (request: RequestObservation) => void;
+  readonly observe?: ((request: RequestObservation) => void) | undefined;
   readonly isStopping: () => boolean;
 }
 
 const DOCUMENT_PATH = "/admin/openapi.json";
-const never = () => false;
+const NO_PATHS = new Set<string>();
 
 export function createAdministrationApp(options: AdministrationAppOptions) {
   const { config, database, hasher, logger, isListedPassword, observe, isStopping } = options;
   const { store, digests } = options;
-  const sendsMail = config.mail !== null;
+  const { accounts, rateLimits } = config;
+  const { sendsMail, passwordMinLength } = accounts;
   const counters = config.redisUrl === null ? "the memory of this replica" : "Redis";
   const features = enabledFeatures(config);
   const audit = (line: AuditLine) => logger.info(line, line.event);
@@ -56,41 +54,32 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
       audit,
       rules: {
         sendsMail,
-        requiresVerifiedEmail: config.auth.requireVerifiedEmail,
-        refusesInactive: config.auth.privateKey !== null,
-        hasPasskeys: config.auth.hasPasskeys,
-        hasIdentities: config.auth.hasIdentities,
+        requiresVerifiedEmail: accounts.requireVerifiedEmail,
+        refusesInactive: config.tokenKeys.privateKey !== null,
+        hasPasskeys: accounts.hasPasskeys,
+        hasIdentities: accounts.hasIdentities,
       },
-      limits: config.rateLimits && { store, digests, counters },
+      limits: rateLimits && { store, digests, counters },
     }),
-    passwordMinLength: config.auth.passwordMinLength,
+    passwordMinLength,
     isListedPassword,
     sendsMail,
   });
-  const log = createAccessLog({
-    logger,
-    isProbe: never,
-    isAsset: never,
-    logsPaths: config.log.format === "pretty",
-    observe,
-  });
-  const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
-
-  const pipeline = createPipeline({
+  const app = createServer({
+    idleTimeoutSeconds: config.idleTimeoutSeconds,
     corsOrigins: null,
     // No proxy is trusted: a client could choose the address by which its wrong keys are counted.
     trustProxy: null,
     gate: apiKeyAuth(createApiKeys(config.administration?.keys ?? [], store)),
     logger,
-    log,
-    defaultHeaders: secureHeaders({ secureTransport: config.environment === "production" }),
+    logsPaths: config.log.format === "pretty",
+    probePaths: NO_PATHS,
+    assetPaths: NO_PATHS,
+    silentPaths: NO_PATHS,
+    observe,
+    secureTransport: config.environment === "production",
     isStopping,
-    peerAddress,
-    skipLogging: never,
-    isObserved: observe !== undefined,
   });
-  const app = createRouter(config.idleTimeoutSeconds, fallbackErrorHandler(logger));
-  for (const step of pipeline) app.use(step);
   app.use(
     registerOperations(enabledOperations(operations, features), {
       authenticate: operatorOf,

@@ -18,18 +18,7 @@ import { ROUTE_LIMITS } from "./rate-limit/limits.ts";
 /** Members can be null. The definition of the environment variable states what null means. */
 export type Config = ReturnType<typeof createConfig>;
 /** Rules for accounts: what users can do, and what the service requires of users. */
-export type AccountRules = Pick<
-  Config["auth"],
-  | "claims"
-  | "renewalDays"
-  | "changesEmail"
-  | "hasPasskeys"
-  | "hasIdentities"
-  | "hasEmailLogin"
-  | "requireCurrentPassword"
-  | "requireVerifiedEmail"
-  | "passwordMinLength"
->;
+export type AccountRules = Config["accounts"];
 export type RateLimits = NonNullable<Config["rateLimits"]>;
 
 export interface ConfigContext extends Required<Omit<ParseOptions, "checks">> {
@@ -87,19 +76,29 @@ function createConfig({ values, warnings }: Environment) {
       poolSize: values.DATABASE_POOL_SIZE,
       preparedStatements: values.DATABASE_PREPARED_STATEMENTS,
     },
-    auth: {
+    tokenKeys: {
       secretKey: values.AUTH_SECRET_KEY,
       previousSecretKey: values.AUTH_SECRET_KEY_PREVIOUS,
       algorithm: values.AUTH_ALGORITHM,
       privateKey: values.AUTH_PRIVATE_KEY,
       nextPublicKey: values.AUTH_NEXT_PUBLIC_KEY,
       previousPublicKey: values.AUTH_PREVIOUS_PUBLIC_KEY,
+    },
+    tokens: {
       issuer: values.AUTH_ISSUER,
       audience: values.AUTH_AUDIENCE,
       tokenExpireMinutes: values.AUTH_TOKEN_EXPIRE_MINUTES,
       renewalDays: values.AUTH_RENEWAL_DAYS,
       renewalIdleHours: values.AUTH_RENEWAL_IDLE_HOURS,
       claims: values.AUTH_CLAIMS ?? [],
+      /** Whether tokens state how their user logged in. */
+      hasMethods: values.PASSKEY_ORIGINS !== null,
+    },
+    accounts: {
+      sendsMail: sendsMail(values),
+      /** Whether the responses with a user contain the roles. */
+      hasRoles: values.AUTH_CLAIMS?.includes("roles") ?? false,
+      renewsTokens: values.AUTH_RENEWAL_DAYS > 0,
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
       hasPasskeys: values.PASSKEY_ORIGINS !== null,
       hasIdentities: values.OIDC_PROVIDERS !== null,

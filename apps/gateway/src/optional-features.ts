@@ -13,16 +13,16 @@ export type Feature =
   | "administration";
 export type Features = ReadonlySet<Feature>;
 
-export function enabledFeatures({ hasTodos, mail, auth }: Config): Features {
+export function enabledFeatures({ hasTodos, accounts }: Pick<Config, "hasTodos" | "accounts">): Features {
   const features: readonly (readonly [Feature, boolean])[] = [
     ["todos", hasTodos],
-    ["mail", mail !== null],
-    ["emailChange", auth.changesEmail],
-    ["renewal", auth.renewalDays > 0],
-    ["passkeys", auth.hasPasskeys],
-    ["identities", auth.hasIdentities],
-    ["emailLogin", auth.hasEmailLogin],
-    ["verifiedEmail", auth.requireVerifiedEmail],
+    ["mail", accounts.sendsMail],
+    ["emailChange", accounts.changesEmail],
+    ["renewal", accounts.renewsTokens],
+    ["passkeys", accounts.hasPasskeys],
+    ["identities", accounts.hasIdentities],
+    ["emailLogin", accounts.hasEmailLogin],
+    ["verifiedEmail", accounts.requireVerifiedEmail],
   ];
   return new Set(features.flatMap(([feature, isOn]) => (isOn ? [feature] : [])));
 }

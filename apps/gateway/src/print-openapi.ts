@@ -12,15 +12,16 @@ import { createOperations } from "./features/operations.ts";
 import { passkeyOperations } from "./features/passkeys/operations.ts";
 import { createAdministrationDocument } from "./openapi/administration-document.ts";
 import { createPublicDocument } from "./openapi/public-document.ts";
-import type { Feature } from "./optional-features.ts";
+import { enabledFeatures } from "./optional-features.ts";
 
 /** The cast is safe because creating the document calls no service. */
 const uncalled = <Service>(): Service => ({}) as Service;
 
 const isComplete = process.argv.includes("--all");
 const rules: AccountRules = {
-  claims: isComplete ? ["roles"] : [],
-  renewalDays: isComplete ? 1 : 0,
+  sendsMail: true,
+  hasRoles: isComplete,
+  renewsTokens: isComplete,
   changesEmail: isComplete,
   hasPasskeys: isComplete,
   hasIdentities: isComplete,
@@ -29,12 +30,11 @@ const rules: AccountRules = {
   requireCurrentPassword: false,
   passwordMinLength: PASSWORD_MIN_LENGTH,
 };
-const features: readonly Feature[] = isComplete
-  ? ["todos", "mail", "emailChange", "renewal", "passkeys", "identities", "emailLogin", "verifiedEmail"]
-  : ["todos", "mail"];
+const features = enabledFeatures({ hasTodos: true, accounts: rules });
 const operations = createOperations({
   readiness: uncalled(),
   authService: uncalled(),
+  links: uncalled(),
   optionalOperations: isComplete
     ? [
         ...passkeyOperations(uncalled()),
@@ -56,6 +56,6 @@ const administration = administrationOperations({
 exitOnOutputError();
 await write(
   process.argv.includes("--administration")
-    ? await createAdministrationDocument(administration, new Set<Feature>(["mail"]))
-    : await createPublicDocument(operations, new Set(features)),
+    ? await createAdministrationDocument(administration, features)
+    : await createPublicDocument(operations, features),
 );

@@ -12,7 +12,7 @@ import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
 import { createFileTransport } from "./mail/file-transport.ts";
-import { startMailSender } from "./mail/sender.ts";
+import { type MailSender, startMailSender } from "./mail/sender.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
@@ -62,15 +62,15 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
   const hasher = createHasher(config.hash);
 
   // A relative `file:` URL is resolved from the repository's root, regardless of the working directory.
-  const location: DatabaseOptions = { ...config.database, baseDirectory: ROOT };
+  const { url: databaseUrl, poolSize, preparedStatements } = config.database;
+  const location = { url: databaseUrl, poolSize, preparedStatements, baseDirectory: ROOT };
   const { database, digestEmail } = await openMigrated(location, logger);
   // Keys are imported after the database is opened: a wrong DATABASE_URL must not create a key in a foreign folder.
   const file = databaseFile(location);
   const folder = file === null ? join(ROOT, "data") : dirname(file);
-  const keys = await importTokenKeys({
-    ...config.auth,
-    openSecretKey: (algorithm) => openSecretKey({ folder, algorithm, logger }),
-  });
+  const keys = await importTokenKeys(config.tokenKeys, (algorithm) =>
+    openSecretKey({ folder, algorithm, logger }),
+  );
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const store = redisStore ?? createMemoryStore();
   const observability = config.metrics && (await import("./observability/metrics.ts"));
@@ -78,43 +78,49 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
     users: database.users,
     outbox: database.outbox,
     hasher,
-    poolSize: config.database.poolSize,
+    poolSize,
     droppedLines,
     isStoreShared: redisStore?.isShared,
   });
 
+  const timed = metrics ? timedDatabase(database, metrics) : database;
+  const { isListed: isListedPassword } = configContext.blocklist;
+  const isStopping = () => shutdown.isStopping();
+
   const app = createApp({
     config,
     keys,
-    database: metrics ? timedDatabase(database, metrics) : database,
+    database: timed,
     hasher,
     logger,
     digestEmail,
     passkeyFeature: config.passkeys && (await import("./features/passkeys/feature.ts")),
     identityFeature: config.oidc && (await import("./features/identities/feature.ts")),
-    emailLoginFeature: config.auth.hasEmailLogin ? await import("./features/email-login/feature.ts") : null,
-    isListedPassword: configContext.blocklist.isListed,
+    emailLoginFeature: config.accounts.hasEmailLogin
+      ? await import("./features/email-login/feature.ts")
+      : null,
+    isListedPassword,
     layers,
+    observe: metrics?.observeRequest,
     store,
-    ...(metrics && { observe: metrics.observeRequest }),
-    isStopping: () => shutdown.isStopping(),
+    isStopping,
   });
   const administration =
     config.administration &&
     (await import("./administration-app.ts")).createAdministrationApp({
       config,
-      database: metrics ? timedDatabase(database, metrics) : database,
+      database: timed,
       hasher,
       logger,
       digestEmail,
-      isListedPassword: configContext.blocklist.isListed,
+      isListedPassword,
+      observe: metrics?.observeRequest,
       store,
       digests: keys.digests,
-      ...(metrics && { observe: metrics.observeRequest }),
-      isStopping: () => shutdown.isStopping(),
+      isStopping,
     });
   let metricsServer: Bun.Server<unknown> | null = null;
-  let mailSender: ReturnType<typeof startMailSender> | null = null;
+  let mailSender: MailSender | null = null;
   const shutdown = createShutdown({
     delayMs: config.shutdown.delaySeconds * 1000,
     graceMs: config.shutdown.graceSeconds * 1000,

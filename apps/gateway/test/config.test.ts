@@ -22,7 +22,7 @@ test("the hasher chooses the number of workers and the queue limit unless they a
 
 test("the configuration is frozen, with everything in it", () => {
   const config = parse({ CORS_ORIGINS: "https://a.example" });
-  for (const part of [config, config.auth, config.rateLimits?.login, config.corsOrigins, config.warnings]) {
+  for (const part of [config, config.tokens, config.rateLimits?.login, config.corsOrigins, config.warnings]) {
     expect(Object.isFrozen(part)).toBe(true);
   }
 });

@@ -2,13 +2,12 @@
 import { readClaims } from "./claims.ts";
 import { startDeadline } from "./deadline.ts";
 import { LatchkeyError } from "./errors.ts";
-import type { Client, Oidc, Passkeys } from "./methods.ts";
+import type { Client, CreatePasskeyRequest, Oidc, PasskeyLoginRequest, Passkeys, Token } from "./methods.ts";
 import { createBegunLogins, createChallenge } from "./oidc.ts";
 import { iterateItems, iteratePages } from "./pages.ts";
 import { promptForPasskey } from "./passkeys.ts";
 import { createTransport, type SendRequest, type TransportOptions } from "./request.ts";
 import { createSession, type SessionOptions } from "./session.ts";
-import type { CreatePasskeyRequest, PasskeyLoginRequest, Token } from "./types.ts";
 
 export interface ClientOptions extends TransportOptions, SessionOptions {
   /**

@@ -1,27 +1,34 @@
-/** The methods of the client: one per operation of the API, of the same name, and some that combine operations. */
+/**
+ * The public types of the client: the shapes of requests and responses, and the methods. There is one method per operation of the
+ * API, of the same name, and some combine operations.
+ */
 import type { RequestOptions } from "./request.ts";
 import type { operations } from "./schema.ts";
-import type {
-  CreateTodoRequest,
-  EmailChangeApproval,
-  EmailChangeConfirmation,
-  EmailChangeRequest,
-  EmailVerificationConfirmation,
-  Identity,
-  LoginRequest,
-  Passkey,
-  PasswordResetConfirmation,
-  PasswordResetRequest,
-  PublicKeySet,
-  RegisterRequest,
-  Todo,
-  TodoPage,
-  TodoQuery,
-  Token,
-  UpdateTodoRequest,
-  UpdateUserRequest,
-  User,
-} from "./types.ts";
+import type { RequestOf, ResponseOf } from "./types.ts";
+
+export type RegisterRequest = RequestOf<"register">;
+export type LoginRequest = RequestOf<"login">;
+/** The service ignores `email` in this request, so the type rejects `email`. */
+export type UpdateUserRequest = RequestOf<"updateMe"> & { readonly email?: never };
+export type PasswordResetRequest = RequestOf<"requestPasswordReset">;
+export type PasswordResetConfirmation = RequestOf<"confirmPasswordReset">;
+export type EmailVerificationConfirmation = RequestOf<"confirmEmailVerification">;
+export type EmailChangeRequest = RequestOf<"requestEmailChange">;
+export type EmailChangeApproval = RequestOf<"approveEmailChange">;
+export type EmailChangeConfirmation = RequestOf<"confirmEmailChange">;
+export type CreateTodoRequest = RequestOf<"createTodo">;
+export type UpdateTodoRequest = RequestOf<"updateTodo">;
+/** `limit`: todos per page, 1 to 100. `cursor`: the `next_cursor` of the previous page. */
+export type TodoQuery = NonNullable<operations["listTodos"]["parameters"]["query"]>;
+export type User = ResponseOf<"getMe">[200];
+export type Token = ResponseOf<"login">[200];
+export type CreatePasskeyRequest = RequestOf<"createPasskey">;
+export type PasskeyLoginRequest = RequestOf<"passkeyLogin">;
+export type Passkey = ResponseOf<"createPasskey">[201];
+export type Identity = ResponseOf<"addIdentity">[201];
+export type PublicKeySet = ResponseOf<"getJwks">[200];
+export type Todo = ResponseOf<"getTodo">[200];
+export type TodoPage = ResponseOf<"listTodos">[200];
 
 /** All operations except the health probes, which API clients do not need. Only the probes have no rate limit and no 429. */
 type ApiOperation = {

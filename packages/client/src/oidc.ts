@@ -2,6 +2,7 @@
  * Logins with OpenID Connect providers. Between the two pages, the tab keeps the verifier, without which the code in the address is
  * worth nothing. Invariant: a response is only used by the tab that has begun the login, and once.
  */
+import { toBase64url } from "./passkeys.ts";
 import { createStoredText, type StorageOption } from "./storage.ts";
 
 const MESSAGES = {
@@ -57,15 +58,9 @@ export function createBegunLogins(key: string, option: StorageOption = tabStorag
   };
 }
 
-const encode = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-
 /** A random verifier and its S256 challenge (RFC 7636). */
 export async function createChallenge() {
-  const verifier = encode(crypto.getRandomValues(new Uint8Array(32)));
+  const verifier = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-  return { verifier, challenge: encode(new Uint8Array(digest)) };
+  return { verifier, challenge: toBase64url(digest) };
 }

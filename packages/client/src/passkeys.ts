@@ -77,7 +77,7 @@ const MEMBERS = [
 const toBytes = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
 
-const toText = (bytes: ArrayBuffer): string =>
+export const toBase64url = (bytes: ArrayBuffer | Uint8Array): string =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
@@ -97,10 +97,10 @@ const toRequest = ({ user, excludeCredentials, allowCredentials, ...options }: J
 });
 
 function toJson({ rawId, type, response }: Credential) {
-  const id = toText(rawId);
+  const id = toBase64url(rawId);
   const members = MEMBERS.flatMap((name) => {
     const bytes = response[name];
-    return bytes ? [[name, toText(bytes)] as const] : [];
+    return bytes ? [[name, toBase64url(bytes)] as const] : [];
   });
   return { id, rawId: id, type, response: Object.fromEntries(members) };
 }

@@ -140,8 +140,9 @@ export const AdminExplanation = Type.Array(
 export type AdminExplanation = Type.Static<typeof AdminExplanation>;
 
 /** The keys are the names in the OpenAPI document of the administration. */
-export const ADMIN_REQUESTS = { CreateAdminUserRequest, UpdateAdminUserRequest };
-export const ADMIN_RESPONSES = {
+export const ADMIN_SCHEMAS = {
+  CreateAdminUserRequest,
+  UpdateAdminUserRequest,
   AdminUserResponse: AdminUser,
   AdminUserPageResponse: AdminUserPage,
   AdminStatsResponse: AdminStats,

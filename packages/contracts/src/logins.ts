@@ -8,7 +8,7 @@ const STATE = "WyJvaWRjIl0.c2lnbmF0dXJl";
 const state = text({ description: "From the options.", examples: [STATE] });
 
 export const EmailLoginOptionsRequest = Type.Object({ email: Email });
-const EmailLoginOptions = Type.Object({ state });
+export const EmailLoginOptionsResponse = Type.Object({ state });
 
 export const EmailLoginRequest = Type.Object({
   state,
@@ -29,7 +29,7 @@ export const OidcOptionsRequest = Type.Object({
   }),
 });
 export type OidcOptionsRequest = Type.Static<typeof OidcOptionsRequest>;
-const OidcOptions = Type.Object({
+export const OidcOptionsResponse = Type.Object({
   authorization_url: Type.String({
     description: "The page of the provider to which the application sends the browser.",
     examples: ["https://accounts.example.com/authorize"],
@@ -93,12 +93,11 @@ export const toIdentity = (
   last_used_at: stored.lastUsedAt,
 });
 
+export const IdentityListResponse = Type.Array(Identity, { examples: [[]] });
+
 /** The keys are the names in the OpenAPI document. */
-export const EMAIL_LOGIN_REQUESTS = { EmailLoginOptionsRequest, EmailLoginRequest };
-export const EMAIL_LOGIN_RESPONSES = { EmailLoginOptionsResponse: EmailLoginOptions };
-export const IDENTITY_REQUESTS = { OidcOptionsRequest, OidcLoginRequest, AddIdentityRequest };
-export const IDENTITY_RESPONSES = {
-  OidcOptionsResponse: OidcOptions,
-  IdentityResponse: Identity,
-  IdentityListResponse: Type.Array(Identity, { examples: [[]] }),
+export const LOGIN_SCHEMAS = {
+  ...{ EmailLoginOptionsRequest, EmailLoginRequest, EmailLoginOptionsResponse },
+  ...{ OidcOptionsRequest, OidcLoginRequest, AddIdentityRequest },
+  ...{ OidcOptionsResponse, IdentityResponse: Identity, IdentityListResponse },
 };

@@ -14,7 +14,7 @@ const name = text({ minLength: 1, maxLength: 64, examples: ["Phone"] });
 const STATE = "WyJwYXNza2V5Il0.c2lnbmF0dXJl";
 const state = text({ description: "From the options.", examples: [STATE] });
 const clientDataJSON = base64url(2048);
-const Options = Type.Object(
+export const PasskeyOptionsResponse = Type.Object(
   { options: Type.Unknown({ description: "For the browser, unchanged.", examples: [{}] }), state },
   { examples: [{ options: { challenge: TEXT }, state: STATE }] },
 );
@@ -69,10 +69,10 @@ export const toPasskey = (
   last_used_at: stored.lastUsedAt,
 });
 
+export const PasskeyListResponse = Type.Array(Passkey, { examples: [[]] });
+
 /** The keys are the names in the OpenAPI document. */
-export const PASSKEY_REQUESTS = { PasskeyOptionsRequest, CreatePasskeyRequest, PasskeyLoginRequest };
-export const PASSKEY_RESPONSES = {
-  PasskeyOptionsResponse: Options,
-  PasskeyResponse: Passkey,
-  PasskeyListResponse: Type.Array(Passkey, { examples: [[]] }),
+export const PASSKEY_SCHEMAS = {
+  ...{ PasskeyOptionsRequest, CreatePasskeyRequest, PasskeyLoginRequest },
+  ...{ PasskeyOptionsResponse, PasskeyResponse: Passkey, PasskeyListResponse },
 };

@@ -157,24 +157,12 @@ service.
   },
 };
 
-/** A passkey of the recipient. `createdAt` is in RFC 3339. */
-export interface ListedPasskey {
-  readonly name: string;
-  readonly createdAt: string;
-}
-
-/** An identity of the recipient. The operator has chosen the name of the provider. */
-export interface ListedIdentity {
-  readonly provider: string;
-  readonly createdAt: string;
-}
-
-/** What the recipient can log in with. */
+/** What the recipient can log in with. `createdAt` is in RFC 3339. The operator has chosen the names of providers. */
 export interface ListedLogins {
   /** Listed if true. @default false */
   readonly hasPassword?: boolean;
-  readonly passkeys: readonly ListedPasskey[];
-  readonly identities: readonly ListedIdentity[];
+  readonly passkeys: readonly { readonly name: string; readonly createdAt: string }[];
+  readonly identities: readonly { readonly provider: string; readonly createdAt: string }[];
 }
 
 /** What a mail contains in addition to its text. */
@@ -211,9 +199,7 @@ function listLogins({ hasPassword = false, passkeys, identities }: ListedLogins)
   return `\n${what} log in. "Forgot password" removes them:\n\n${logins.join("")}`;
 }
 
-/**
- * Returns a function that writes a mail. The logins are listed at the end of the text, also of an operator's.
- */
+/** Returns a function that writes a mail. The logins are listed at the end of the text, also of an operator's. */
 export function createMails({ publicUrl, linkTemplates, product, texts }: MailOptions) {
   const at = product.name === null ? "" : ` at ${product.name}`;
   const footer = product.url === null ? "" : `\n${product.url}\n`;

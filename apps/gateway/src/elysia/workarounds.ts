@@ -3,10 +3,7 @@
  * that saves time does not change responses. `workarounds.test.ts` fails if Elysia ignores a workaround. Statements about
  * Elysia 2 refer to the source of 2.0.0-exp.25.
  */
-import { type AnyElysia, type Context, Elysia } from "elysia";
-import { mapResponse } from "elysia/adapter/bun/handler";
-
-type ResponseSettings = Pick<Context["set"], "headers" | "status">;
+import { type AnyElysia, Elysia } from "elysia";
 
 /** Must exceed the limit of `bodyLimit`, because Bun's own 413 has no JSON body and no default headers. */
 const SERVER_MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -62,37 +59,3 @@ export function addRoute(
   };
   router.route(method, path, handler, hooks);
 }
-
-/**
- * Returns a function that converts the result of a route to a response, and adds the default headers that the route does not
- * replace. The default headers are converted to `Headers` only once. Elysia 1 and 2 would copy the default headers for each
- * response. Saves 10, 2 and 3 %.
- */
-export function createResponder(defaults: Readonly<Record<string, string>>) {
-  const native = new Headers(defaults);
-  const addTo = (headers: Headers, { headers: own }: ResponseSettings): Headers => {
-    for (const name in own) headers.set(name, String(own[name]));
-    return headers;
-  };
-  return (value: unknown, set: ResponseSettings, request: Request): Response => {
-    let response: Response;
-    if (isJson(value)) {
-      response = Response.json(value, { status: Number(set.status), headers: native });
-      addTo(response.headers, set);
-    } else {
-      set.headers = asSettings(addTo(new Headers(native), set));
-      response = mapResponse(value, set, request);
-    }
-    // Elysia sends a response unchanged if `set` is empty. Later hooks therefore cannot read the status or the headers.
-    set.headers = {};
-    set.status = 200;
-    return response;
-  };
-}
-
-/** Whether `value` must be serialized as JSON, which can fail. Text, bytes and a `Response` need no serialization. */
-const isJson = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && (value.constructor === Object || Array.isArray(value));
-
-/** The cast is safe: `mapResponse` passes the headers to `Response`, which accepts `Headers`, or checks for `Headers` itself. */
-const asSettings = (headers: Headers) => headers as unknown as ResponseSettings["headers"];

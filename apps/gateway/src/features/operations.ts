@@ -2,7 +2,7 @@
 import type { PublicKeySet } from "@latchkey/contracts";
 import type { Operation } from "../http/operation.ts";
 import type { Principal } from "../tokens/access-tokens.ts";
-import { linkOperations } from "./auth/link-operations.ts";
+import { type LinkOperationsOptions, linkOperations } from "./auth/link-operations.ts";
 import { type AuthOperationsOptions, authOperations } from "./auth/operations.ts";
 import { keyOperations } from "./keys/operations.ts";
 import { probeOperations } from "./probes/operations.ts";
@@ -10,7 +10,7 @@ import type { Readiness } from "./probes/service.ts";
 import { todoOperations } from "./todos/operations.ts";
 import type { TodoService } from "./todos/service.ts";
 
-export interface FeatureOptions extends AuthOperationsOptions {
+interface FeatureOptions extends AuthOperationsOptions, LinkOperationsOptions {
   readonly readiness: Readiness;
   readonly todoService: TodoService;
   readonly publicKeySet: PublicKeySet;

@@ -98,12 +98,16 @@ export interface Operation<
   ): Result<Success, Unavailable> | Promise<Result<Success, Unavailable>>;
 }
 
+/** What the operations of a list have in common. */
+type Shared = Partial<Pick<Operation<unknown>, "tag" | "feature">>;
+
 /**
- * Returns a function that types an operation by its own schemas. `Caller` is what the authentication of the list returns. The
- * cast is safe because each handler gets only values that the schemas of the same operation have validated.
+ * Returns a function that types an operation by its own schemas, and adds what all of its list have in common. `Caller` is what the
+ * authentication of the list returns. The cast is safe because each handler gets only values that the schemas of the same operation
+ * have validated.
  */
 export const operationFor =
-  <Caller>() =>
+  <Caller>(shared: Shared = {}) =>
   <
     Body extends Members = never,
     Params extends Members = never,
@@ -112,12 +116,17 @@ export const operationFor =
     Unavailable extends Type.TSchema = Type.TNever,
     RequiresToken extends boolean = false,
   >(
-    operation: Operation<Caller, Body, Params, Query, Success, Unavailable, RequiresToken>,
+    operation: Omit<
+      Operation<Caller, Body, Params, Query, Success, Unavailable, RequiresToken>,
+      keyof Shared
+    > &
+      Shared,
   ) =>
-    operation as unknown as Operation<Caller>;
+    ({ ...shared, ...operation }) as unknown as Operation<Caller>;
 
-/** An operation of users, who authenticate by access token. */
-export const operation = operationFor<Principal>();
+/** The same for operations of users, who authenticate by access token. */
+export const userOperation = operationFor<Principal>;
+export const operation = userOperation();
 
 export const enabledOperations = <One extends { readonly feature?: Feature }>(
   operations: readonly One[],

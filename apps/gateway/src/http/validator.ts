@@ -8,67 +8,17 @@ import type { TLocalizedValidationError } from "typebox/error";
 import { Compile } from "typebox/schema";
 import { ServiceError } from "../errors.ts";
 
-/** The parts of https://standardschema.dev, version 1, that Elysia uses. */
-interface StandardSchema<Output> {
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: "typebox";
-    readonly validate: (value: unknown) => { readonly value: Output };
-    readonly types?: { readonly input: Output; readonly output: Output };
-  };
-}
-
 type Members = Record<string, unknown>;
 
-export type Refine<Schema extends Type.TObject> = (value: Type.Static<Schema>) => readonly ValidationIssue[];
-export type Location = "body" | "query" | "path";
-export type Validator<Schema extends Type.TObject> = Schema & StandardSchema<Type.Static<Schema>>;
-
 /**
- * Wraps an object schema for a route. `validate` throws INVALID_REQUEST with all issues.
+ * Returns a function that returns the value if it is valid.
  * @param refine finds further issues in values that the schema accepts. @default none
+ * @throws INVALID_REQUEST with all issues
  */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
-  location: Location,
-  refine?: Refine<Schema>,
-): Validator<Schema> {
-  const check = createCheck(schema, location, refine);
-  // `validate` throws: if it returned issues, Elysia's error would contain the submitted value.
-  return Object.defineProperty({ ...schema }, "~standard", {
-    value: { version: 1, vendor: "typebox", validate: (value: unknown) => ({ value: check(value) }) },
-  }) as Validator<Schema>;
-}
-
-/**
- * Returns a function that reads the declared parameters from the query string of a URL. Elysia's own parser is not used,
- * because it adds all parameters to an object (`json.ts` explains the risk).
- * @param normalize runs before the parameters are checked. @default no change
- * @throws INVALID_REQUEST with all issues
- */
-export function queryValidator<Schema extends Type.TObject>(
-  schema: Schema,
-  normalize: (members: Members) => Members = (members) => members,
-): (url: string) => Type.Static<Schema> {
-  const check = createCheck(schema, "query");
-  const names = Object.keys(schema.properties);
-  return (url) => {
-    const start = url.indexOf("?");
-    const members: Members = {};
-    const parameters = new URLSearchParams(start === -1 ? "" : url.slice(start));
-    for (const name of names) {
-      const values = parameters.getAll(name);
-      if (values.length > 0) members[name] = values.length === 1 ? values[0] : values;
-    }
-    return check(normalize(members));
-  };
-}
-
-/** Returns a function that throws INVALID_REQUEST with all issues. */
-function createCheck<Schema extends Type.TObject>(
-  schema: Schema,
-  location: Location,
-  refine: Refine<Schema> = () => [],
+  location: "body" | "query" | "path",
+  refine: (value: Type.Static<Schema>) => readonly ValidationIssue[] = () => [],
 ): (value: unknown) => Type.Static<Schema> {
   const compiled = Compile(schema);
   const maxLengths = Object.entries(schema.properties).flatMap(([name, property]) =>
@@ -96,6 +46,30 @@ function createCheck<Schema extends Type.TObject>(
         .filter(({ loc: [, name = ""] }) => !(name in emptied)),
     ];
     throw new ServiceError("INVALID_REQUEST", { issues });
+  };
+}
+
+/**
+ * Returns a function that reads the declared parameters from the query string of a URL. Elysia's own parser is not used,
+ * because it adds all parameters to an object (`json.ts` explains the risk).
+ * @param normalize runs before the parameters are checked. @default no change
+ * @throws INVALID_REQUEST with all issues
+ */
+export function queryValidator<Schema extends Type.TObject>(
+  schema: Schema,
+  normalize: (members: Members) => Members = (members) => members,
+): (url: string) => Type.Static<Schema> {
+  const check = validator(schema, "query");
+  const names = Object.keys(schema.properties);
+  return (url) => {
+    const start = url.indexOf("?");
+    const members: Members = {};
+    const parameters = new URLSearchParams(start === -1 ? "" : url.slice(start));
+    for (const name of names) {
+      const values = parameters.getAll(name);
+      if (values.length > 0) members[name] = values.length === 1 ? values[0] : values;
+    }
+    return check(normalize(members));
   };
 }
 

@@ -2,7 +2,7 @@
 import { EXIT } from "@latchkey/cli";
 import type { Logger } from "../observability/logger.ts";
 
-export interface ShutdownOptions {
+interface ShutdownOptions {
   /** Time before the first step. During this time, the service reports that it is not ready, but still handles requests. */
   readonly delayMs: number;
   /** Maximum time for all steps. After this time, the process exits with code 1. */
@@ -13,12 +13,18 @@ export interface ShutdownOptions {
   readonly exit: (code: number) => void;
 }
 
-export type Shutdown = ReturnType<typeof createShutdown>;
+export interface Shutdown {
+  isStopping(): boolean;
+  /** Starts the shutdown once. A later call only replaces exit code 0 with `code`. */
+  begin(reason: string, code: number): void;
+  /** The first signal starts the shutdown. A signal more than 0.5 s after the start forces an exit. */
+  onSignal(signal: string): void;
+}
 
 /** A signal to a process group can arrive twice: directly, and forwarded by the parent process. */
 const DUPLICATE_SIGNAL_MS = 500;
 
-export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions) {
+export function createShutdown({ delayMs, graceMs, logger, steps, exit }: ShutdownOptions): Shutdown {
   let startedAt: number | null = null;
   let exitCode = 0;
 
@@ -36,8 +42,7 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
     exit(exitCode);
   };
 
-  /** Starts the shutdown once. A later call only replaces exit code 0 with `code`. */
-  const begin = (reason: string, code: number): void => {
+  const begin: Shutdown["begin"] = (reason, code) => {
     exitCode ||= code;
     if (startedAt !== null) return;
     startedAt = performance.now();
@@ -46,10 +51,9 @@ export function createShutdown({ delayMs, graceMs, logger, steps, exit }: Shutdo
   };
 
   return {
-    isStopping: (): boolean => startedAt !== null,
+    isStopping: () => startedAt !== null,
     begin,
-    /** The first signal starts the shutdown. A signal more than 0.5 s after the start forces an exit. */
-    onSignal(signal: string): void {
+    onSignal(signal) {
       if (startedAt === null) begin(signal, 0);
       else if (performance.now() - startedAt > DUPLICATE_SIGNAL_MS) exit(EXIT.terminated);
     },

@@ -56,7 +56,15 @@ const CLEANING_MS = 60 * 60 * 1000;
 const FIRST_PAUSE_SECONDS = 5;
 const MAX_PAUSE_SECONDS = 5 * 60;
 
-export function startMailSender(options: MailSenderOptions) {
+export interface MailSender {
+  /**
+   * Waits for the mails that are being sent.
+   * @throws {Error} if the mail server does not respond: another process sends the mails when their leases have expired
+   */
+  close(): Promise<void>;
+}
+
+export function startMailSender(options: MailSenderOptions): MailSender {
   const { outbox, transport, from, writeMail, listLogins, digests, logger, observe } = options;
   const { oneTimeTokens, loginCodes } = options;
   const { pollMs = 1000 } = options;
@@ -68,7 +76,7 @@ export function startMailSender(options: MailSenderOptions) {
     // A notification with a stored recipient is sent even if the user was deleted.
     if (!user) return isNotification(kind);
     const isChange = kind === "email-change-approval" || kind === "email-change";
-    if (isChange && (isTaken || !oneTimeTokens.hasState(state, kind, user))) return false;
+    if (isChange && (isTaken || !oneTimeTokens.isBoundTo(state, kind, user))) return false;
     return MAILS[kind].isWanted(user);
   };
 
@@ -147,11 +155,7 @@ export function startMailSender(options: MailSenderOptions) {
   loops.push(poll(outbox.deleteOld, CLEANING_MS));
 
   return {
-    /**
-     * Waits for the mails that are being sent.
-     * @throws {Error} if the mail server does not respond: another process sends the mails when their leases have expired
-     */
-    async close(): Promise<void> {
+    async close() {
       stopping.abort();
       await withTimeout(Promise.all(loops), CLOSE_MS, () => new Error("The mail server did not respond"));
     },

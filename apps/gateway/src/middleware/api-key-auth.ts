@@ -4,7 +4,7 @@
  */
 import type { Operator } from "@latchkey/administration";
 import { Elysia } from "elysia";
-import { requestContext } from "../elysia/request-context.ts";
+import { requestEntry } from "../elysia/request-entry.ts";
 import { ServiceError } from "../errors.ts";
 import { clientKey } from "./client-address.ts";
 import type { Authenticate } from "./operations.ts";
@@ -21,7 +21,7 @@ const BEARER = /^bearer +([\w-]+) *$/i;
 
 export function apiKeyAuth({ findName, reject }: ApiKeyAuthOptions) {
   return new Elysia({ name: "api-key-auth" })
-    .use(requestContext())
+    .use(requestEntry())
     .onRequest(async ({ clientAddress, entry, request }) => {
       const credentials = request.headers.get("authorization");
       // A request without a key is not an attempt to guess one.

@@ -7,8 +7,9 @@ import { isIP } from "node:net";
 import { callers } from "@latchkey/database";
 import { Elysia } from "elysia";
 import ipaddr from "ipaddr.js";
-import { requestContext, withoutTrailingSlash } from "../elysia/request-context.ts";
+import { requestEntry } from "../elysia/request-entry.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { Paths } from "./access-log.ts";
 
 interface ClientAddressOptions {
   /**
@@ -17,17 +18,17 @@ interface ClientAddressOptions {
    */
   readonly trustProxy: number | null;
   readonly logger: Logger;
-  /** Whether GET requests to the path need no address. Reading the address costs more than responding to a probe. */
-  readonly skipLogging: (path: string) => boolean;
+  /** GET requests to these paths need no address. Reading the address costs more than responding to a probe. */
+  readonly silentPaths: Paths;
   /** Hooks call this because reading `server` makes Elysia define an accessor per request (4 % of the CPU time of `/healthz`). */
   readonly peerAddress: (request: Request) => string | undefined;
 }
 
-export function clientAddress({ trustProxy, logger, skipLogging, peerAddress }: ClientAddressOptions) {
+export function clientAddress({ trustProxy, logger, silentPaths, peerAddress }: ClientAddressOptions) {
   let warned = trustProxy !== 0;
-  const middleware = new Elysia({ name: "client-address" }).use(requestContext()).onRequest((context) => {
+  const middleware = new Elysia({ name: "client-address" }).use(requestEntry()).onRequest((context) => {
     const { entry, request } = context;
-    if (request.method === "GET" && skipLogging(withoutTrailingSlash(entry.path))) return;
+    if (request.method === "GET" && silentPaths.has(entry.matchedPath)) return;
     const forwarded = request.headers.get("x-forwarded-for");
     if (forwarded !== null && !warned) {
       warned = true;

@@ -1,7 +1,7 @@
 /** Adds CORS headers to every response, and responds to preflights. Credentials are never allowed. */
 import { cors as corsHeaders } from "@elysiajs/cors";
 import { Elysia } from "elysia";
-import { requestContext } from "../elysia/request-context.ts";
+import { requestEntry } from "../elysia/request-entry.ts";
 import { markSynchronous } from "../elysia/workarounds.ts";
 import type { AccessLog } from "./access-log.ts";
 
@@ -50,7 +50,7 @@ export function preflight(log: AccessLog, defaultHeaders: Record<string, string>
     "access-control-allow-headers": REQUEST_HEADERS,
     "access-control-max-age": String(PREFLIGHT_MAX_AGE_SECONDS),
   };
-  return new Elysia({ name: "preflight" }).use(requestContext()).onRequest(({ entry, request }) => {
+  return new Elysia({ name: "preflight" }).use(requestEntry()).onRequest(({ entry, request }) => {
     if (!isPreflight(request)) return;
     entry.status = 204;
     log(entry);

@@ -1,13 +1,13 @@
 /** Converts every error to the response in the error table. Adds the error to the log entry if the status is 5xx. */
 import { type AnyElysia, Elysia, ParseError } from "elysia";
-import { requestContext } from "../elysia/request-context.ts";
+import { requestEntry } from "../elysia/request-entry.ts";
 import { errorResponseFor, ServiceError, toErrorResponse } from "../errors.ts";
 import { drainChunkedBody } from "../http/body.ts";
 import type { Logger } from "../observability/logger.ts";
 
 export function errorHandler() {
   return new Elysia({ name: "error-handler" })
-    .use(requestContext())
+    .use(requestEntry())
     .onError({ as: "global" }, async (context) => {
       const { request, set } = context;
       const error =

@@ -1,10 +1,10 @@
 /**
  * Registers operations with Elysia. A request to an operation passes the same steps in the same order, wherever the operation is
- * registered: parse, token, validation, own limit, handler, status. The default limit has counted it before these steps.
+ * registered: parse, token, validation, own limit, handler. The default limit has counted it before these steps.
  */
 import type { EmailDigest } from "@latchkey/database";
 import { type Context, Elysia } from "elysia";
-import { type RequestEntry, requestContext } from "../elysia/request-context.ts";
+import { type RequestEntry, requestEntry } from "../elysia/request-entry.ts";
 import { addRoute, synchronous } from "../elysia/workarounds.ts";
 import { ignoreBody, jsonBody } from "../http/body.ts";
 import type { Operation } from "../http/operation.ts";
@@ -37,73 +37,76 @@ type Input = Parameters<Operation<unknown>["handler"]>[0];
 
 /** The members of Elysia's context that the steps use. */
 interface StepContext extends UnauthenticatedRequest, Pick<Input, "body" | "params"> {
-  readonly principal: Input["principal"];
   readonly set: Context["set"];
 }
 
-const NO_INPUT: Input = { body: {}, params: {}, query: {}, principal: undefined };
-
 /**
- * Elysia parses whatever the source of a hook mentions, so each hook names the members that it reads (`elysia/request-context.ts`).
- * A GET request has no `parse`, because the router never parses its body.
+ * Elysia parses whatever the source of a handler mentions, so each handler names the members that it reads
+ * (`elysia/request-entry.ts`). A GET request has no `parse`, because the router never parses its body.
  */
 export function registerOperations<Caller>(
   operations: readonly Operation<Caller>[],
   options: OperationsOptions<Caller>,
 ) {
-  const router = new Elysia({ name: "operations" }).use(requestContext());
+  const router = new Elysia({ name: "operations" }).use(requestEntry());
   for (const operation of operations) {
-    const { method, path, body, params, requiresToken, refineBody } = operation;
-    const beforeHandle = ownLimit(operation, options.limiters);
-    addRoute(router, method, path, handlerOf(operation, options), {
+    const { method, path, body, isStatic } = operation;
+    const handler = isStatic ? staticSteps(operation, options) : steps(operation, options);
+    addRoute(router, method, path, handler, {
       ...(method !== "GET" && { parse: [body ? jsonBody(body) : ignoreBody] }),
-      ...(requiresToken && { transform: authentication(options.authenticate, operation) }),
-      ...(params && { params: validator(params, "path") }),
-      ...(body && { body: validator(body, "body", refineBody) }),
-      ...(beforeHandle && { beforeHandle }),
     });
   }
   return router;
 }
 
-/** Elysia adds the result of a `transform` hook to the context. */
-const authentication =
-  <Caller>(authenticate: Authenticate<Caller>, { acceptsIdleToken = false }: Operation<Caller>) =>
-  async ({ clientAddress, entry, request }: UnauthenticatedRequest) => ({
-    principal: await authenticate({ clientAddress, entry, request }, { acceptsIdleToken }),
+/** The steps of an operation that waits for nothing and reads nothing. */
+function staticSteps<Caller>(operation: Operation<Caller>, options: OperationsOptions<Caller>) {
+  const { handler, success } = operation;
+  const input = { body: {}, params: {}, query: {}, principal: undefined };
+  return synchronous(({ clientAddress, entry, request, set }: StepContext) => {
+    set.status = success.status;
+    return handler(input, createContext({ clientAddress, entry, request, set }, options));
   });
+}
 
+/** The steps after parsing. The status is set last, because an error replaces it. */
+function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<Caller>) {
+  const { params, body, refineBody, query, normalizeQuery, requiresToken, success } = operation;
+  const { authenticate } = options;
+  const handle: Operation<unknown>["handler"] = operation.handler;
+  const checkParams = params ? validator(params, "path") : noInput;
+  const checkBody = body ? validator(body, "body", refineBody) : noInput;
+  const readQuery = query ? queryValidator(query, normalizeQuery) : noInput;
+  const limit = ownLimit(operation, options.limiters);
+  return async ({ body, clientAddress, entry, params, request, set }: StepContext) => {
+    const principal = requiresToken
+      ? await authenticate({ clientAddress, entry, request }, operation)
+      : undefined;
+    const input: Input = {
+      principal,
+      params: checkParams(params),
+      query: readQuery(request.url),
+      body: checkBody(body),
+    };
+    const rejection = limit && (await limit({ body: input.body, clientAddress, entry, request, set }));
+    if (rejection) return rejection;
+    set.status = success.status;
+    return handle(input, createContext({ clientAddress, entry, request, set }, options));
+  };
+}
+
+const noInput = () => ({});
+
+/** Returns the response if it rejects the request. */
 function ownLimit<Caller>({ limit }: Operation<Caller>, limiters: RateLimiters | null) {
   if (limiters === null || limit === undefined || limit === "none") return null;
   const limiter = limiters[limit.quota];
   if (limit.per !== "user") return addressLimit(limiter);
-  return async ({ body, clientAddress, entry, set }: StepContext): Promise<void> => {
+  return async ({ body, clientAddress, entry, set }: Omit<StepContext, "params">): Promise<undefined> => {
     if (!limit.applies || limit.applies(body))
       await limiter.limitUser({ clientAddress, headers: set.headers }, entry.userId);
   };
 }
-
-/** An error replaces the status. */
-function handlerOf<Caller>(operation: Operation<Caller>, options: OperationsOptions<Caller>) {
-  const { query, normalizeQuery, success, isStatic } = operation;
-  const { status } = success;
-  const handle: Operation<unknown>["handler"] = operation.handler;
-  const contextOf = handle.length > 1 ? createContext : noContext;
-  if (isStatic)
-    return synchronous(({ clientAddress, entry, request, set }: StepContext) => {
-      set.status = status;
-      return handle(NO_INPUT, contextOf({ clientAddress, entry, request, set }, options));
-    });
-  const readQuery = query && queryValidator(query, normalizeQuery);
-  return ({ body, clientAddress, entry, params, principal, request, set }: StepContext) => {
-    set.status = status;
-    const input: Input = { body, params, principal, query: readQuery ? readQuery(request.url) : {} };
-    return handle(input, contextOf({ clientAddress, entry, request, set }, options));
-  };
-}
-
-/** The cast is safe because a handler with one parameter does not read the second one. A context takes 0.1 µs to create. */
-const noContext = (): RequestContext => undefined as unknown as RequestContext;
 
 function createContext(
   { clientAddress, entry, request, set }: UnauthenticatedRequest & Pick<StepContext, "set">,

@@ -4,48 +4,79 @@
  */
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { type AnyElysia, Elysia } from "elysia";
-import { requestContext } from "../elysia/request-context.ts";
+import { EMPTY_ENTRY, requestEntry } from "../elysia/request-entry.ts";
+import { createRouter } from "../elysia/workarounds.ts";
 import { ServiceError } from "../errors.ts";
 import { isChunked } from "../http/body.ts";
 import type { Logger } from "../observability/logger.ts";
-import { type AccessLog, accessLog } from "./access-log.ts";
+import type { RequestObservation } from "../observability/metrics.ts";
+import { accessLog, createAccessLog, type Paths } from "./access-log.ts";
 import { clientAddress } from "./client-address.ts";
-import { cors, preflight } from "./cors.ts";
-import { errorHandler } from "./error-handler.ts";
+import { CORS_HEADERS, cors, preflight } from "./cors.ts";
+import { errorHandler, fallbackErrorHandler } from "./error-handler.ts";
+import { secureHeaders } from "./secure-headers.ts";
 
-interface PipelineOptions {
+interface ServerOptions {
+  /** Idle time until a connection is closed, 10 to 255, or 0 for never. */
+  readonly idleTimeoutSeconds: number;
   /** Exact origins, or `*` for any. null: browsers of other origins cannot use the server. */
   readonly corsOrigins: "*" | readonly string[] | null;
   readonly trustProxy: number | null;
   /** Rejects requests before anything else is read, for example those over a limit. Preflights have been answered. */
   readonly gate: AnyElysia;
   readonly logger: Logger;
-  readonly log: AccessLog;
-  /** The headers with the same value in all responses. */
-  readonly defaultHeaders: Record<string, string>;
-  readonly isStopping: () => boolean;
-  readonly peerAddress: (request: Request) => string | undefined;
+  /** See `createAccessLog`. */
+  readonly logsPaths: boolean;
+  readonly probePaths: Paths;
+  readonly assetPaths: Paths;
   /** Requests to these paths are logged only if an error occurs, and need no address. */
-  readonly skipLogging: (path: string) => boolean;
-  /** Whether the access log must see every request, for the metrics. */
-  readonly isObserved: boolean;
+  readonly silentPaths: Paths;
+  /** Called for each request, after the response. */
+  readonly observe: ((request: RequestObservation) => void) | undefined;
+  /** Whether clients reach the server through HTTPS only. */
+  readonly secureTransport: boolean;
+  readonly isStopping: () => boolean;
+  /** Registers only this many middleware, outermost first. `bench http --layers` measures the cost of each. @default all */
+  readonly layers?: number | undefined;
 }
 
-export function createPipeline(options: PipelineOptions): AnyElysia[] {
-  const { corsOrigins, trustProxy, logger, log, defaultHeaders, peerAddress, skipLogging } = options;
-  return [
+/** Returns a server without routes. */
+export function createServer(options: ServerOptions): AnyElysia {
+  const { corsOrigins, trustProxy, logger, logsPaths, probePaths, assetPaths, silentPaths } = options;
+  const { observe, secureTransport } = options;
+  const log = createAccessLog({ logger, logsPaths, probePaths, assetPaths, observe });
+  /** The headers with the same value in all responses. */
+  const defaultHeaders = {
+    ...(corsOrigins !== null && CORS_HEADERS),
+    ...secureHeaders({ secureTransport }),
+  };
+  const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
+  const steps: AnyElysia[] = [
     errorHandler(),
     ...(corsOrigins === null ? [] : [cors(corsOrigins)]),
     transportHeaders(options.isStopping),
     requestId(),
-    clientAddress({ trustProxy, logger, skipLogging, peerAddress }),
+    clientAddress({ trustProxy, logger, silentPaths, peerAddress }),
     ...(corsOrigins === null ? [] : [preflight(log, defaultHeaders)]),
     options.gate,
     expectation(),
     bodyLimit(),
-    accessLog({ log, skipLogging: options.isObserved ? () => false : skipLogging, defaultHeaders }),
+    accessLog({ log, silentPaths: observe ? new Set() : silentPaths, defaultHeaders }),
   ];
+  const app = createRouter(options.idleTimeoutSeconds, fallbackErrorHandler(logger));
+  app.use(start());
+  for (const step of steps.slice(0, options.layers)) app.use(step);
+  return app;
 }
+
+const start = () =>
+  new Elysia({ name: "start" }).use(requestEntry()).onRequest((context) => {
+    // Elysia sets `path` before the first hook, but the types of Elysia 1 and 2 declare `path` only for later hooks.
+    const { path, request } = context as typeof context & { readonly path: string };
+    const matchedPath = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+    const { method } = request;
+    context.entry = { ...EMPTY_ENTRY, method, path, matchedPath, startedAt: performance.now() };
+  });
 
 /**
  * Sets `Connection` and `Date` where Bun does not. After a chunked request with a trailer, Bun sends an unsolicited
@@ -66,7 +97,7 @@ const TRACE_PARENT =
 
 /** Every response has the id of its request: a well-formed one of the client, otherwise a UUIDv7. */
 const requestId = () =>
-  new Elysia({ name: "request-id" }).use(requestContext()).onRequest(({ entry, request, set }) => {
+  new Elysia({ name: "request-id" }).use(requestEntry()).onRequest(({ entry, request, set }) => {
     const inbound = request.headers.get("x-request-id") ?? "";
     entry.isRequestIdInbound = REQUEST_ID.test(inbound);
     entry.requestId = entry.isRequestIdInbound ? inbound : Bun.randomUUIDv7();

@@ -5,13 +5,14 @@
 import { Elysia } from "elysia";
 import { rateLimit as rateLimitPlugin } from "elysia-rate-limit";
 import type { RateLimits } from "../config.ts";
-import { requestContext, withoutTrailingSlash } from "../elysia/request-context.ts";
+import { type RequestEntry, requestEntry } from "../elysia/request-entry.ts";
 import { errorResponseFor, ServiceError } from "../errors.ts";
 import { mapMembers } from "../map-members.ts";
 import { monotonicNow, secondsUntil } from "../rate-limit/clock.ts";
 import type { FixedWindow, Increment } from "../rate-limit/fixed-window.ts";
 import { MAX_PROMPT_REJECTIONS, REJECTION_DELAY_MS } from "../rate-limit/limits.ts";
 import type { Store } from "../rate-limit/store.ts";
+import type { Paths } from "./access-log.ts";
 import { clientKey } from "./client-address.ts";
 
 type ResponseHeaders = Record<string, string | number>;
@@ -85,21 +86,20 @@ export const createRateLimiters = (quotas: RateLimits, store: Store): RateLimite
  * Counts requests in `onRequest`, even requests that are rejected later. Register this plugin after `preflight`, so that preflights
  * are not counted. GET and HEAD requests to skipped paths are not counted.
  */
-export function rateLimit(limiter: RateLimiter | undefined, skipRateLimit: (path: string) => boolean) {
-  const middleware = new Elysia({ name: "rate-limit" }).use(requestContext());
+export function rateLimit(limiter: RateLimiter | undefined, unlimitedPaths: Paths) {
+  const middleware = new Elysia({ name: "rate-limit" }).use(requestEntry());
   if (!limiter) return middleware;
   const { addresses, check } = limiter;
-  const isCounted = ({ method }: Request, path: string): boolean =>
-    (method !== "GET" && method !== "HEAD") || !skipRateLimit(withoutTrailingSlash(path));
+  const isCounted = ({ method, matchedPath }: RequestEntry): boolean =>
+    (method !== "GET" && method !== "HEAD") || !unlimitedPaths.has(matchedPath);
   // A synchronous store has its own hook, because an asynchronous hook delays every request to a later turn of the event loop.
   if (!addresses.isSynchronous) {
-    return middleware.onRequest(async ({ clientAddress, entry, request, set }) => {
-      if (isCounted(request, entry.path))
-        check(await addresses.increment(clientKey(clientAddress)), set.headers);
+    return middleware.onRequest(async ({ clientAddress, entry, set }) => {
+      if (isCounted(entry)) check(await addresses.increment(clientKey(clientAddress)), set.headers);
     });
   }
-  return middleware.onRequest(({ clientAddress, entry, request, set }) => {
-    if (isCounted(request, entry.path)) check(addresses.increment(clientKey(clientAddress)), set.headers);
+  return middleware.onRequest(({ clientAddress, entry, set }) => {
+    if (isCounted(entry)) check(addresses.increment(clientKey(clientAddress)), set.headers);
   });
 }
 

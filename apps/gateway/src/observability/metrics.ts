@@ -22,7 +22,17 @@ export interface RequestObservation {
   rehash?: AuditEntry;
 }
 
-export type Metrics = ReturnType<typeof createMetrics>;
+export interface Metrics {
+  observeRequest(observation: RequestObservation): void;
+  observeMail(outcome: "sent" | "failed" | "suppressed", kind: MailKind): void;
+  /**
+   * Runs a query and observes its duration and outcome.
+   * @param operation `ping`, or the names of a repository and a method, such as `users.create`
+   */
+  timeQuery<Result>(operation: string, query: () => Promise<Result>): Promise<Result>;
+  /** Returns all metrics in the Prometheus text format. */
+  read(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
 
 /** Default metrics that are always zero in Bun, are not a number, or count memory that is only reserved. */
 const USELESS_METRICS =
@@ -60,14 +70,8 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
 }
 
 /** Starts to collect the process metrics. Metrics of the hasher and the outbox are read at each scrape. */
-export function createMetrics({
-  hasher,
-  poolSize,
-  droppedLines,
-  isStoreShared,
-  users,
-  outbox,
-}: MetricsOptions) {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { hasher, poolSize, droppedLines, isStoreShared, users, outbox } = options;
   const registry = new Registry();
   const registers = [registry];
   // Registers the default metrics except the useless ones. The event loop delay is measured from one scrape to the next.
@@ -168,7 +172,7 @@ export function createMetrics({
   gauge("database_pool_size", "Maximum number of database connections.", () => poolSize);
 
   return {
-    observeRequest(observation: RequestObservation): void {
+    observeRequest(observation) {
       const { method, route = "none", status = 200, durationMs, audit, rehash } = observation;
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
@@ -183,12 +187,8 @@ export function createMetrics({
       if (rehash) audited.inc({ event: rehash.event });
       if (rehash?.format) rehashed.inc({ format: rehash.format });
     },
-    observeMail: (outcome: keyof typeof mails, kind: MailKind): void => mails[outcome].inc({ kind }),
-    /**
-     * Runs a query and observes its duration and outcome.
-     * @param operation `ping`, or the names of a repository and a method, such as `users.create`
-     */
-    async timeQuery<Result>(operation: string, query: () => Promise<Result>): Promise<Result> {
+    observeMail: (outcome, kind) => mails[outcome].inc({ kind }),
+    async timeQuery(operation, query) {
       const startedAt = performance.now();
       let outcome = "success";
       inFlight += 1;
@@ -202,7 +202,6 @@ export function createMetrics({
         queries.observe({ operation, outcome }, (performance.now() - startedAt) / 1000);
       }
     },
-    /** Returns all metrics in the Prometheus text format. */
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
 }

@@ -1,5 +1,4 @@
 /** The OpenAPI document of the administration. */
-import { ADMIN_REQUESTS, ADMIN_RESPONSES, VALIDATION_ERRORS } from "@latchkey/contracts";
 import type { Features } from "../optional-features.ts";
 import { createDocument } from "./document.ts";
 import type { DescribedOperation } from "./operation.ts";
@@ -22,6 +21,5 @@ export const createAdministrationDocument = (
     tags: { Administration: "Find, create, change and delete users." },
     topics: {},
     server: { url: "..", description: "The URL of the administration port." },
-    schemas: { ...ADMIN_REQUESTS, ...ADMIN_RESPONSES, ...VALIDATION_ERRORS },
     bearer: { type: "http", scheme: "bearer", description: "A key of `ADMIN_API_KEYS`." },
   });

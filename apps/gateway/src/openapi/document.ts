@@ -1,18 +1,13 @@
 /** Makes an OpenAPI document of a list of operations, with everything that the operations have in common. */
 import { type AnyElysia, Elysia } from "elysia";
 import { addRoute } from "../elysia/workarounds.ts";
+import type { ErrorCode } from "../errors.ts";
 import { enabledOperations } from "../http/operation.ts";
 import { VERSION } from "../version.ts";
-import {
-  type DescribedOperation,
-  type DescriptionOptions,
-  describeOperation,
-  errorsOf,
-  schemaOfErrors,
-} from "./operation.ts";
-import { componentSchemas, type ErrorSchemas, type JsonObject } from "./schemas.ts";
+import { type DescribedOperation, type DescriptionOptions, describeOperation } from "./operation.ts";
+import { componentSchemas, type JsonObject } from "./schemas.ts";
 
-export interface DocumentOptions extends DescriptionOptions {
+interface DocumentOptions extends DescriptionOptions {
   /** Those of features that are off are not described. */
   readonly operations: readonly DescribedOperation[];
   readonly title: string;
@@ -21,8 +16,6 @@ export interface DocumentOptions extends DescriptionOptions {
   readonly tags: Readonly<Record<string, string>>;
   /** Sections of text by title. */
   readonly topics: Readonly<Record<string, string>>;
-  /** The names and schemas of bodies and responses, in the order of the document. */
-  readonly schemas: Readonly<Record<string, object>>;
   readonly bearer: JsonObject;
   /** @default the URL of the document without `/openapi.json` */
   readonly server?: { readonly url: string; readonly description: string };
@@ -62,7 +55,7 @@ export const HEADERS = {
 
 /** Returns the document as JSON. */
 export async function createDocument(options: DocumentOptions): Promise<string> {
-  const { title, description, tags, topics, schemas, bearer, server } = options;
+  const { title, description, tags, topics, bearer, server } = options;
   const enabled = enabledOperations(options.operations, options.features);
   const operations = [...Map.groupBy(enabled, ({ path }) => path).values()].flat();
   const used = new Set(operations.map(({ tag }) => tag));
@@ -77,16 +70,18 @@ export async function createDocument(options: DocumentOptions): Promise<string> 
       ...Object.entries(topics).map(([name, description]) => ({ name, description, "x-traitTag": true })),
     ],
   };
+  const router = new Elysia();
+  const errorSchemas: Record<string, readonly ErrorCode[]> = {};
+  for (const operation of operations) {
+    const described = describeOperation(operation, options);
+    Object.assign(errorSchemas, described.errorSchemas);
+    addRoute(router, operation.method, operation.path, () => null, { detail: described.detail });
+  }
   const components = {
-    schemas: componentSchemas(schemas, options.operations, errorSchemas(operations, options)),
+    schemas: componentSchemas(operations, errorSchemas),
     headers: HEADERS,
     securitySchemes: { bearer },
   };
-  const router = new Elysia();
-  for (const operation of operations) {
-    const detail = describeOperation(operation, options);
-    addRoute(router, operation.method, operation.path, () => null, { detail });
-  }
   const { openapi, paths } = await collect(router);
   return JSON.stringify({ openapi, ...documentation, paths, components });
 }
@@ -103,15 +98,4 @@ async function collect(router: AnyElysia): Promise<JsonObject> {
   router.use(swagger({ specPath: SPEC_PATH, excludeStaticFile: false }));
   const response = await router.handle(new Request(`http://localhost${SPEC_PATH}`));
   return (await response.json()) as JsonObject;
-}
-
-/** Returns the codes of the errors of each operation and status. The schema for issues is not derived from codes. */
-function errorSchemas(operations: readonly DescribedOperation[], options: DescriptionOptions): ErrorSchemas {
-  const entries = operations.flatMap((operation) =>
-    [...errorsOf(operation, options)]
-      .filter(([status]) => status !== 422)
-      .sort(([one], [other]) => one - other)
-      .map(([status, codes]) => [schemaOfErrors(operation.id, status, codes), codes] as const),
-  );
-  return Object.fromEntries(entries);
 }

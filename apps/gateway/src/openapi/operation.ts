@@ -25,8 +25,8 @@ const LIMIT_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Rese
 const defaultQuota = ({ variable }: RouteLimit): string =>
   parseVariables([variable], {}, { readFile: String })[variable].text;
 
-/** Returns the errors of the operation by status. */
-export function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
+/** Returns the codes of the errors of the operation by status, in ascending order. */
+function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
   const { requiresToken, errors = [], params, query, body, limit, isStatic, unavailable } = operation;
   const usesResources = !isStatic && !unavailable;
   const codes: ErrorCode[] = [...(requiresToken ? options.authenticationErrors : []), ...errors];
@@ -37,14 +37,12 @@ export function errorsOf(operation: DescribedOperation, options: DescriptionOpti
   if (limit !== "none") codes.push("TOO_MANY_REQUESTS");
   if (usesResources) codes.push("INTERNAL_ERROR");
   const possible = [...new Set(codes)].filter((code) => canOccur(code, options.features));
-  return Map.groupBy(possible, (code) => ERROR_TABLE[code].status);
+  const byStatus = Map.groupBy(possible, (code) => ERROR_TABLE[code].status);
+  return [...byStatus].sort(([one], [other]) => one - other);
 }
 
-/** Returns the name of the schema for the errors of an operation with one status. */
-export const schemaOfErrors = (operationId: string, status: number, codes: readonly ErrorCode[]): string =>
-  status === 422 ? "ValidationErrorResponse" : errorSchemaName(operationId, status, codes);
-
-export function describeOperation(operation: DescribedOperation, options: DescriptionOptions): JsonObject {
+/** Returns the description, and the codes of the errors by the name of the schema to which it refers. */
+export function describeOperation(operation: DescribedOperation, options: DescriptionOptions) {
   const { id, tag, summary, description, requiresToken, params, query, body } = operation;
   const { success, unavailable, issues, limit } = operation;
   const isLimited = limit !== "none";
@@ -62,15 +60,18 @@ export function describeOperation(operation: DescribedOperation, options: Descri
   const responses: Record<string, JsonObject> = {};
   for (const { status, description, schema } of unavailable ? [success, unavailable] : [success])
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
+  const errorSchemas: Record<string, readonly ErrorCode[]> = {};
   for (const [status, codes] of errorsOf(operation, options)) {
-    const schema = reference(schemaOfErrors(id, status, codes));
-    responses[status] = errorResponse(codes, schema, headers, example, additions[status]);
+    // The schema for issues is not derived from codes.
+    const name = status === 422 ? "ValidationErrorResponse" : errorSchemaName(id, status, codes);
+    if (status !== 422) errorSchemas[name] = codes;
+    responses[status] = errorResponse(codes, reference(name), headers, example, additions[status]);
   }
   const parameters = [
     ...Object.entries(params?.properties ?? {}).map(pathParameter),
     ...Object.entries(query?.properties ?? {}).map(queryParameter),
   ];
-  return {
+  const detail = {
     operationId: id,
     tags: [tag],
     summary,
@@ -82,6 +83,7 @@ export function describeOperation(operation: DescribedOperation, options: Descri
       requestBody: { required: true, content: { [JSON_TYPE]: { schema: reference(body) } } },
     }),
   };
+  return { detail, errorSchemas };
 }
 
 type Parameter = Type.TSchema & { type?: string; description?: string; examples?: readonly unknown[] };

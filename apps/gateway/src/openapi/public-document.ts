@@ -1,7 +1,7 @@
-/** The OpenAPI document of the public API: its texts, and the schemas of the features that are on. */
+/** The OpenAPI document of the public API: its texts. */
 import * as contracts from "@latchkey/contracts";
 import { canOccur, ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../errors.ts";
-import type { Feature, Features } from "../optional-features.ts";
+import type { Features } from "../optional-features.ts";
 import { createDocument, HEADERS } from "./document.ts";
 import { type DescribedOperation, JSON_TYPE } from "./operation.ts";
 
@@ -11,24 +11,6 @@ const TAGS = {
   Todos: "A todo list with cursor pagination. It requires no token.",
   Probes: "For supervisors and load balancers. They are not rate-limited.",
 };
-
-/** The schemas of a feature, in the order of the document. */
-const SCHEMAS: readonly (readonly [Feature | null, Readonly<Record<string, object>>])[] = [
-  [null, contracts.USER_REQUESTS],
-  ["todos", contracts.TODO_REQUESTS],
-  [null, contracts.USER_RESPONSES],
-  ["todos", contracts.TODO_RESPONSES],
-  [null, contracts.KEY_RESPONSES],
-  [null, contracts.PROBE_RESPONSES],
-  [null, contracts.VALIDATION_ERRORS],
-  ["emailChange", contracts.OPTIONAL_USER_REQUESTS],
-  ["passkeys", contracts.PASSKEY_REQUESTS],
-  ["passkeys", contracts.PASSKEY_RESPONSES],
-  ["emailLogin", contracts.EMAIL_LOGIN_REQUESTS],
-  ["emailLogin", contracts.EMAIL_LOGIN_RESPONSES],
-  ["identities", contracts.IDENTITY_REQUESTS],
-  ["identities", contracts.IDENTITY_RESPONSES],
-];
 
 /** @param operations those of features that are off are omitted */
 export const createPublicDocument = (
@@ -45,11 +27,6 @@ export const createPublicDocument = (
     topics: topics(
       ERROR_CODES.filter((code) => canOccur(code, features)),
       features.has("todos"),
-    ),
-    schemas: Object.fromEntries(
-      SCHEMAS.flatMap(([feature, schemas]) =>
-        feature === null || features.has(feature) ? Object.entries(schemas) : [],
-      ),
     ),
     bearer: {
       type: "http",

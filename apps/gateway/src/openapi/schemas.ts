@@ -9,18 +9,21 @@ import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The names of all schemas that operations use. Generated clients name their types after them. */
-const NAMES = new Map<object, string>(
-  [
-    ...[contracts.USER_REQUESTS, contracts.OPTIONAL_USER_REQUESTS, contracts.USER_RESPONSES],
-    ...[contracts.TODO_REQUESTS, contracts.TODO_RESPONSES, contracts.KEY_RESPONSES],
-    ...[contracts.PROBE_RESPONSES, contracts.VALIDATION_ERRORS],
-    ...[contracts.PASSKEY_REQUESTS, contracts.PASSKEY_RESPONSES],
-    ...[contracts.EMAIL_LOGIN_REQUESTS, contracts.EMAIL_LOGIN_RESPONSES],
-    ...[contracts.IDENTITY_REQUESTS, contracts.IDENTITY_RESPONSES],
-    ...[contracts.ADMIN_REQUESTS, contracts.ADMIN_RESPONSES],
-  ].flatMap((schemas) => Object.entries<object>(schemas).map(([name, schema]) => [schema, name] as const)),
-);
+/** Every schema with a name, in the order of the documents. Generated clients name their types after them. */
+const SCHEMAS: Readonly<Record<string, object>> = {
+  ...contracts.USER_REQUESTS,
+  ...contracts.TODO_REQUESTS,
+  ...contracts.USER_RESPONSES,
+  ...contracts.TODO_RESPONSES,
+  ...contracts.KEY_RESPONSES,
+  ...contracts.PROBE_RESPONSES,
+  ...contracts.ADMIN_SCHEMAS,
+  ...contracts.VALIDATION_ERRORS,
+  ...contracts.OPTIONAL_USER_REQUESTS,
+  ...contracts.PASSKEY_SCHEMAS,
+  ...contracts.LOGIN_SCHEMAS,
+};
+const NAMES = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
 
 /** Returns the name of a schema in `components`. A schema that depends on the configuration has its name as `$id`. */
 const nameOf = (schema: object): string | undefined =>
@@ -44,9 +47,6 @@ export function errorSchemaName(operationId: string, status: number, codes: read
   return name.replace(/(Error)?$/, "Error");
 }
 
-/** The codes of errors by the name of their schema. */
-export type ErrorSchemas = Readonly<Record<string, readonly ErrorCode[]>>;
-
 function errorSchema(codes: readonly ErrorCode[]): JsonObject {
   const { code, ...others } = contracts.ErrorBody.properties;
   const field = codes.some((name) => ERROR_TABLE[name].hasField) && { field: contracts.TakenField };
@@ -56,23 +56,29 @@ function errorSchema(codes: readonly ErrorCode[]): JsonObject {
 interface WithSchemas {
   readonly body?: object;
   readonly success: { readonly schema?: object };
+  readonly unavailable?: { readonly schema?: object };
 }
 
 /**
- * Returns `components.schemas`.
- * @param schemas by name. The schema of an operation, which depends on the configuration, replaces the one of the same name
- * @param errors the codes of the errors that the operations return
+ * Returns `components.schemas`: the schemas of the operations, and the schemas to which these refer.
+ * @param errors the codes of the errors that the operations return, by the name of their schema
  */
 export function componentSchemas(
-  schemas: Readonly<Record<string, object>>,
   operations: readonly WithSchemas[],
-  errors: ErrorSchemas,
+  errors: Readonly<Record<string, readonly ErrorCode[]>>,
 ): Record<string, JsonObject> {
-  const configured = operations
-    .flatMap(({ body, success }) => [body, success.schema])
-    .flatMap((schema) => (schema && "$id" in schema ? [[String(schema.$id), schema] as const] : []));
-  const replaced = Object.fromEntries(configured.filter(([name]) => name in schemas));
-  return mapMembers({ ...schemas, ...replaced, ...mapMembers(errors, errorSchema) }, translateMembers);
+  const used: Record<string, object> = {};
+  const use = (part: unknown): void => {
+    if (!isJsonObject(part)) return;
+    const name = nameOf(part);
+    if (name !== undefined && name in used) return;
+    if (name !== undefined) used[name] = part;
+    Object.values(part).forEach(use);
+  };
+  use(operations.map(({ body, success, unavailable }) => [body, success.schema, unavailable?.schema]));
+  use(contracts.VALIDATION_ERRORS);
+  const schemas = Object.entries({ ...SCHEMAS, ...used }).filter(([name]) => name in used);
+  return mapMembers({ ...Object.fromEntries(schemas), ...mapMembers(errors, errorSchema) }, translateMembers);
 }
 
 /** Translates a schema or any part of one. */

@@ -1,6 +1,7 @@
 /** The page on which users log in and change their account. Leaving or reloading the page discards the token. */
 import type { Product } from "@latchkey/contracts";
-import { type CardPages, createCard, emailField, field, form, type PageRules, unbroken } from "./card.ts";
+import type { AccountRules } from "../config.ts";
+import { type CardPages, createCard, emailField, field, form, unbroken } from "./card.ts";
 import { ACCOUNT_PATH, newPasswordField, RESET_REQUEST_PATH } from "./links.ts";
 import { relativeUrl } from "./pages.ts";
 
@@ -22,7 +23,7 @@ ${content}
 </details>`;
 
 /** If the service accepts a request without it, the page still asks for it. Users without a password leave it empty. */
-const currentPasswordField = (id: string, { requireCurrentPassword }: PageRules): string =>
+const currentPasswordField = (id: string, { requireCurrentPassword }: AccountRules): string =>
   field({
     name: "current_password",
     id,
@@ -53,7 +54,7 @@ const USERNAME: Section = {
   ),
 };
 
-function passwordSection(rules: PageRules): Section {
+function passwordSection(rules: AccountRules): Section {
   const fields = [HIDDEN_USERNAME, currentPasswordField("password-current", rules), newPasswordField(rules)];
   const kept = " Your passkeys stay, unless you remove them, too.";
   if (rules.hasPasskeys) fields.push(check("remove_passkeys", "Remove all my passkeys, too"));
@@ -65,7 +66,7 @@ function passwordSection(rules: PageRules): Section {
   };
 }
 
-function emailSection(rules: PageRules): Section {
+function emailSection(rules: AccountRules): Section {
   const newEmail = { name: "email", id: "new-email", label: "New e-mail", type: "email" } as const;
   return {
     id: "email",
@@ -80,7 +81,7 @@ function emailSection(rules: PageRules): Section {
   };
 }
 
-function passkeySection(rules: PageRules): Section {
+function passkeySection(rules: AccountRules): Section {
   const name = { name: "name", id: "passkey-name", label: "Name of a new passkey" };
   return {
     id: "passkeys",
@@ -107,14 +108,14 @@ const IDENTITIES: Section = {
 <ul class="removable" id="identity-list"></ul>`,
 };
 
-const loginsSection = ({ hasPasskeys }: PageRules): Section => ({
+const loginsSection = ({ hasPasskeys }: AccountRules): Section => ({
   id: "logins",
   title: "Log out everywhere",
   effect: `This ends all logins on all devices, also this one. ${hasPasskeys ? "Your password and passkeys stay" : "Your password stays"}.`,
   content: form(`id="logins-form"`, "", "Log out everywhere"),
 });
 
-const deletionSection = ({ hasPasskeys }: PageRules): Section => ({
+const deletionSection = ({ hasPasskeys }: AccountRules): Section => ({
   id: "deletion",
   title: "Delete account",
   effect: `This deletes your account${hasPasskeys ? " with its passkeys" : ""} and ends all logins. It cannot be undone.`,
@@ -126,12 +127,12 @@ const deletionSection = ({ hasPasskeys }: PageRules): Section => ({
   ),
 });
 
-const sectionsOf = (rules: PageRules): Section[] => [
+const sectionsOf = (rules: AccountRules): Section[] => [
   USERNAME,
   passwordSection(rules),
   ...(rules.changesEmail ? [emailSection(rules)] : []),
   ...(rules.hasPasskeys ? [passkeySection(rules)] : []),
-  ...(rules.providers.length > 0 ? [IDENTITIES] : []),
+  ...(rules.hasIdentities ? [IDENTITIES] : []),
   loginsSection(rules),
   deletionSection(rules),
 ];
@@ -153,20 +154,31 @@ ${form(
 </details>`;
 
 /** The script shows the buttons only if providers can send users to the address of the page. */
-const providerButtons = ({ providers, redirectUris }: PageRules): string[] =>
+const providerButtons = ({ providers, redirectUris }: AccountPageOptions): string[] =>
   providers.map(
     (name) =>
       `<button type="button" class="link" data-provider="${name}" data-pages="${Bun.escapeHTML(redirectUris.join(" "))}" hidden>Log in with ${name}</button>`,
   );
 
-export function createAccountPage(product: Product, rules: PageRules): CardPages {
+export interface AccountPageOptions {
+  readonly product: Product;
+  /** On these depends which actions the page offers, and what it says. */
+  readonly rules: AccountRules;
+  /** The names of the OpenID Connect providers. */
+  readonly providers: readonly string[];
+  /** The pages to which providers can send a user. */
+  readonly redirectUris: readonly string[];
+}
+
+export function createAccountPage(options: AccountPageOptions): CardPages {
+  const { product, rules } = options;
   const { hasPasskeys, sendsMail } = rules;
   const forgotten = relativeUrl(ACCOUNT_PATH, RESET_REQUEST_PATH);
   const others = [
     ...(hasPasskeys
       ? [`<button type="button" class="link" id="passkey">Log in with a passkey</button>`]
       : []),
-    ...providerButtons(rules),
+    ...providerButtons(options),
     ...(sendsMail ? [`<a href="${forgotten}">Forgot your password?</a>`] : []),
   ];
   const password = field({
@@ -184,7 +196,7 @@ export function createAccountPage(product: Product, rules: PageRules): CardPages
       scripts: [
         ...(hasPasskeys ? (["webauthn.js"] as const) : []),
         "account.js",
-        ...(rules.hasEmailLogin || rules.providers.length > 0 ? (["other-logins.js"] as const) : []),
+        ...(rules.hasEmailLogin || rules.hasIdentities ? (["other-logins.js"] as const) : []),
       ],
       content: unbroken(`<p class="status" id="status" role="status" tabindex="-1"></p>
 <div id="visitor">

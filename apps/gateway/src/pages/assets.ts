@@ -34,13 +34,17 @@ const SOURCES = {
 };
 
 export type AssetName = keyof typeof SOURCES;
-export type Assets = ReturnType<typeof readAssets>;
+
+export interface Assets {
+  readonly paths: Readonly<Record<AssetName, string>>;
+  /** By path. */
+  readonly contents: ReadonlyMap<string, Content>;
+}
 
 /**
- * Returns the path of each asset, and the contents by path.
  * @param primaryColor the colour of the primary action on the pages of accounts, as CSS. The policy forbids inline styles
  */
-export function readAssets(primaryColor = "#000000") {
+export function readAssets(primaryColor = "#000000"): Assets {
   const contents = new Map<string, Content>();
   const paths = mapMembers(SOURCES, (specifier, name) => {
     const content = readAsset(specifier, name === "account.css" ? `:root{--primary:${primaryColor}}\n` : "");

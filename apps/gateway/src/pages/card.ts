@@ -3,23 +3,10 @@
  * field, because its rules differ from the service's, and `maxlength` would cut a pasted password without a message.
  */
 import type { Product } from "@latchkey/contracts";
-import type { AccountRules } from "../config.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageOptions, relativeUrl } from "./pages.ts";
 
 export type CardPages = Readonly<Record<string, PageOptions>>;
-
-/** On these depends which actions the pages offer, and what they say. */
-export interface PageRules
-  extends Pick<AccountRules, "changesEmail" | "requireCurrentPassword" | "passwordMinLength"> {
-  readonly sendsMail: boolean;
-  readonly hasPasskeys: boolean;
-  readonly hasEmailLogin: boolean;
-  /** The names of the OpenID Connect providers. */
-  readonly providers: readonly string[];
-  /** The pages to which providers can send a user. */
-  readonly redirectUris: readonly string[];
-}
 
 interface CardOptions {
   readonly path: string;

@@ -33,14 +33,18 @@ interface ContentOptions {
    */
   readonly identity: Blob | Uint8Array;
 }
-export type Content = ReturnType<typeof createContent>;
 
-export function createContent(options: ContentOptions) {
+export interface Content extends ContentOptions {
+  /** Compresses the bytes at the first call. */
+  compressed(coding: Coding): Promise<Uint8Array>;
+}
+
+export function createContent(options: ContentOptions): Content {
   const { identity } = options;
   const compressed = mapMembers(COMPRESSORS, (compress) =>
     once(async () => compress(identity instanceof Blob ? await identity.bytes() : identity)),
   );
-  return { ...options, compressed: (coding: Coding): Promise<Uint8Array> => compressed[coding]() };
+  return { ...options, compressed: (coding) => compressed[coding]() };
 }
 
 /** Returns a function that keeps the result of the first call. A failure is not kept: the next call tries again. */

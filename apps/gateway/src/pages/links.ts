@@ -3,17 +3,9 @@
  * links. The script reads the token from the URL's fragment, which browsers send to no server. A click sends the token.
  */
 import { MAILS, PASSWORD_MAX_LENGTH, type Product } from "@latchkey/contracts";
+import type { AccountRules } from "../config.ts";
 import { mapMembers } from "../map-members.ts";
-import {
-  type CardPages,
-  continueLink,
-  createCard,
-  emailField,
-  field,
-  form,
-  type PageRules,
-  unbroken,
-} from "./card.ts";
+import { type CardPages, continueLink, createCard, emailField, field, form, unbroken } from "./card.ts";
 import { relativeUrl } from "./pages.ts";
 
 /** Where a page leads when it can do no more. */
@@ -44,7 +36,7 @@ const NEW_RESET: Way = { text: "Request a new link", path: RESET_REQUEST_PATH };
 const newLink = (what: string): Way => ({ text: `Log in to ${what}`, path: ACCOUNT_PATH });
 
 /** The keys are paths. `MAILS` defines the paths of the pages to which mails link. */
-const pagesOf = (rules: PageRules): Readonly<Record<string, LinkPage>> => ({
+const pagesOf = (rules: AccountRules): Readonly<Record<string, LinkPage>> => ({
   [RESET_REQUEST_PATH]: {
     title: "Forgot your password?",
     action: "auth/password-reset",
@@ -103,7 +95,7 @@ const pagesOf = (rules: PageRules): Readonly<Record<string, LinkPage>> => ({
   }),
 });
 
-export const newPasswordField = ({ passwordMinLength }: PageRules): string =>
+export const newPasswordField = ({ passwordMinLength }: AccountRules): string =>
   field({
     name: "password",
     id: "new-password",
@@ -114,7 +106,7 @@ export const newPasswordField = ({ passwordMinLength }: PageRules): string =>
   });
 
 /** The e-mail is only for the password manager. */
-const chosenPassword = (rules: PageRules): string => `${newPasswordField(rules)}
+const chosenPassword = (rules: AccountRules): string => `${newPasswordField(rules)}
 ${field({
   ...{ name: null, id: "username", label: "E-mail", type: "email", autocomplete: "username" },
   rule: "Optional. Your password manager saves the password with it.",
@@ -122,7 +114,7 @@ ${field({
 })}`;
 
 /** Returns the pages by path. */
-export const createLinkPages = (product: Product, rules: PageRules): CardPages =>
+export const createLinkPages = (product: Product, rules: AccountRules): CardPages =>
   mapMembers(pagesOf(rules), (page, path) => {
     const { title, action, intro, fields = "", button, success, next, renewal } = page;
     const link = (way: Way) => `<a href="${relativeUrl(path, way.path)}">${unbroken(way.text)}</a>`;

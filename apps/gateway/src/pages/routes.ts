@@ -1,11 +1,9 @@
 /** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
-import type { Product } from "@latchkey/contracts";
 import { type Context, Elysia, NotFoundError } from "elysia";
 import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
-import { createAccountPage } from "./account.ts";
+import { type AccountPageOptions, createAccountPage } from "./account.ts";
 import type { Assets } from "./assets.ts";
-import type { PageRules } from "./card.ts";
 import { createText, once, serve } from "./content.ts";
 import { ACCOUNT_PATH, createLinkPages, RESET_REQUEST_PATH } from "./links.ts";
 import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
@@ -13,26 +11,23 @@ import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
 /** Earlier releases had a page of passkeys. */
 const PASSKEYS_PATH = "/account/passkeys";
 
-interface PageRoutesOptions {
+/** The page of accounts exists if the service sends mail, or has passkeys or providers. */
+interface PageRoutesOptions extends AccountPageOptions {
   /** Creates the OpenAPI document as JSON. Called at the first request for the document. */
   readonly createDocument: () => Promise<string>;
   readonly assets: Assets;
-  /** The pages of accounts name it. */
-  readonly product: Product;
-  /** The pages of accounts exist if the service sends mail, or has passkeys or providers. */
-  readonly rules: PageRules;
 }
 
 export function pageRoutes(options: PageRoutesOptions) {
   const { createDocument, assets, product, rules } = options;
-  const { sendsMail, hasPasskeys, providers } = rules;
+  const { sendsMail, hasPasskeys, hasIdentities } = rules;
   const json = once(async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" }),
   );
   const pages = {
     "/docs": EXPLORER,
     "/redoc": REFERENCE,
-    ...((sendsMail || hasPasskeys || providers.length > 0) && createAccountPage(product, rules)),
+    ...((sendsMail || hasPasskeys || hasIdentities) && createAccountPage(options)),
     ...(sendsMail && createLinkPages(product, rules)),
   };
   const contents = mapMembers(pages, (page, path) => createPage(path, page, assets));

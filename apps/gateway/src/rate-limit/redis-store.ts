@@ -32,7 +32,13 @@ export interface RedisStoreOptions {
   readonly now?: () => number;
 }
 
-export type RedisStore = Awaited<ReturnType<typeof openRedisStore>>;
+export interface RedisStore extends Store, AsyncDisposable {
+  /** Whether requests are counted in Redis at the moment. */
+  isConnected(): boolean;
+  /** Whether requests have been counted in Redis for `stableMs`. */
+  isShared(): boolean;
+  close(): Promise<void>;
+}
 
 /** This timeout can be longer than the timeout of a command, because no request waits for a connection. */
 const CONNECT_TIMEOUT_MS = 2000;
@@ -56,7 +62,7 @@ const CHECKS: readonly RedisCommand[] = [
  * Resolves without a connection after `startTimeoutMs`.
  * @throws {CliError} with exit code 65 if Redis rejects the user, or a command or key of the limits
  */
-export async function openRedisStore(options: RedisStoreOptions) {
+export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   const { url, logger, startTimeoutMs = 1000, commandTimeoutMs = 150, now = monotonicNow } = options;
   const { stableMs = 10_000 } = options;
   const memory = createMemoryStore(now);
@@ -181,13 +187,11 @@ export async function openRedisStore(options: RedisStoreOptions) {
         read: (key) => run(readBucketCommand(limit, key), Number, () => fallback.read(key)),
       };
     },
-    /** Whether requests are counted in Redis at the moment. */
     isConnected: () => client !== null,
-    /** Whether requests have been counted in Redis for `stableMs`. */
     isShared: () => isShared,
     close,
     [Symbol.asyncDispose]: close,
-  } satisfies Store & Record<PropertyKey, unknown>;
+  };
 }
 
 const ignore = (): void => {};

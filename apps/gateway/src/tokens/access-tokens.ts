@@ -46,21 +46,29 @@ export interface LoginClaims {
 
 type TokenUser = Pick<User, "id" | "tokenVersion" | "roles" | "emailVerified">;
 
-export type Tokens = ReturnType<typeof createTokens>;
-
-interface TokensOptions
-  extends Pick<
-    Config["auth"],
-    "issuer" | "audience" | "tokenExpireMinutes" | "renewalDays" | "renewalIdleHours" | "claims"
-  > {
-  readonly keys: Pick<TokenKeys, "signing" | "verification">;
-  /** Whether tokens state how their user logged in. @default false */
-  readonly hasMethods?: boolean;
+export interface Tokens {
+  /** Whether tokens state how their user logged in. */
+  readonly hasMethods: boolean;
+  /** @param login the login that the token belongs to. @default a login at the current time */
+  sign(user: TokenUser, login?: LoginClaims): Promise<string>;
+  /** Returns a new token of the login. Returns null if the login has ended, or if `auth_time` is absent or in the future. */
+  renew(user: TokenUser, login: LoginClaims): Promise<string | null>;
+  /**
+   * Returns null if the token is invalid.
+   * @param onSigned receives the user id of a token whose signature is valid, even if another claim is not
+   */
+  verify(
+    token: string,
+    onSigned?: (userId: number) => void,
+    options?: VerifyOptions,
+  ): Promise<TokenClaims | null>;
 }
 
-export function createTokens(options: TokensOptions) {
-  const { keys, issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims } = options;
-  const { hasMethods = false } = options;
+export function createTokens(
+  keys: Pick<TokenKeys, "signing" | "verification">,
+  options: Config["tokens"],
+): Tokens {
+  const { issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims, hasMethods } = options;
   const { algorithm, key, kid, secret } = keys.signing;
   const parties = { ...(audience !== null && { aud: audience }), ...(issuer !== null && { iss: issuer }) };
   const signer = new Elysia().use(
@@ -99,26 +107,15 @@ export function createTokens(options: TokensOptions) {
 
   return {
     hasMethods,
-    /** @param login the login that the token belongs to. @default a login at the current time */
-    sign: (user: TokenUser, login?: LoginClaims): Promise<string> =>
-      signer.decorator.jwt.sign(claimsOf(user, login)),
-    /** Returns a new token of the login. Returns null if the login has ended, or if `auth_time` is absent or in the future. */
-    async renew(user: TokenUser, login: LoginClaims): Promise<string | null> {
+    sign: (user, login) => signer.decorator.jwt.sign(claimsOf(user, login)),
+    async renew(user, login) {
       const { auth_time = Infinity } = login;
       const iat = currentSeconds();
       if (auth_time > iat || iat >= endOf(auth_time)) return null;
       const members = claimsOf(user, login);
       return signHere ? signHere({ ...parties, ...members, iat }) : signer.decorator.jwt.sign(members);
     },
-    /**
-     * Returns null if the token is invalid.
-     * @param onSigned receives the user id of a token whose signature is valid, even if another claim is not
-     */
-    async verify(
-      token: string,
-      onSigned?: (userId: number) => void,
-      { acceptsIdleToken = false }: VerifyOptions = {},
-    ): Promise<TokenClaims | null> {
+    async verify(token, onSigned, { acceptsIdleToken = false } = {}) {
       const digest = Bun.SHA256.hash(token, "base64");
       let found = verified.get(digest);
       if (!found) {

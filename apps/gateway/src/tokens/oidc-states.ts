@@ -1,10 +1,9 @@
 /**
- * The `state` and `nonce` of logins with OpenID Connect providers. A state is a signed statement, which is not stored. It is bound to
+ * The `state` and `nonce` of logins with OpenID Connect providers. A state is a signed payload, which is not stored. It is bound to
  * the provider, to the page of the application, and to a challenge whose verifier only the application has.
  */
 import { createHash, randomBytes } from "node:crypto";
-import type { KeyMaterial } from "@latchkey/contracts";
-import { createStatements } from "./signed-statements.ts";
+import { createSigner, type KeyMaterials } from "./signed-payloads.ts";
 
 /** What an authorization response belongs to. A state ends if one of the values is removed from the configuration. */
 export interface OidcBinding {
@@ -20,32 +19,43 @@ const LIFETIME_MS = 10 * 60 * 1000;
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
 /** A digest, because a page can be longer than a state. */
-const digestOf = ({ provider, issuer, clientId, redirectUri }: OidcBinding): string =>
+const bindingDigestOf = ({ provider, issuer, clientId, redirectUri }: OidcBinding): string =>
   digest(JSON.stringify([provider, issuer, clientId, redirectUri]));
 const nonceOf = (state: string): string => digest(`nonce ${state}`);
 
 /** The S256 challenge of a verifier (RFC 7636 §4.2). */
 export const challengeOf = (verifier: string): string => digest(verifier);
 
-/** @param materials see `createStatements` */
-export function createOidcStates(materials: readonly [KeyMaterial, ...KeyMaterial[]]) {
-  const statements = createStatements<Payload>(materials, "openid connect");
+/** A verified state. */
+interface OidcState {
+  readonly challenge: string;
+  readonly nonce: string;
+  isBoundTo(binding: OidcBinding): boolean;
+}
+
+export interface OidcStates {
+  begin(binding: OidcBinding, challenge: string): { readonly state: string; readonly nonce: string };
+  /** Returns null if the state is malformed, forged or expired. */
+  verify(state: string): OidcState | null;
+}
+
+export function createOidcStates(materials: KeyMaterials): OidcStates {
+  const signer = createSigner<Payload>(materials, "openid connect");
   return {
-    begin(binding: OidcBinding, challenge: string) {
+    begin(binding, challenge) {
       const random = randomBytes(16).toString("base64url");
       const expiresAt = Date.now() + LIFETIME_MS;
-      const state = statements.sign(["oidc", random, expiresAt, challenge, digestOf(binding)]);
+      const state = signer.sign(["oidc", random, expiresAt, challenge, bindingDigestOf(binding)]);
       return { state, nonce: nonceOf(state) };
     },
-    /** Returns null if the state is malformed, forged or expired. */
-    verify(state: string) {
-      const statement = statements.verify(state, "oidc");
-      if (!statement) return null;
-      const [, , , challenge, bindingDigest] = statement;
+    verify(state) {
+      const payload = signer.verify(state, "oidc");
+      if (!payload) return null;
+      const [, , , challenge, bindingDigest] = payload;
       return {
         challenge,
         nonce: nonceOf(state),
-        isBoundTo: (binding: OidcBinding): boolean => digestOf(binding) === bindingDigest,
+        isBoundTo: (binding) => bindingDigestOf(binding) === bindingDigest,
       };
     },
   };

@@ -1,13 +1,19 @@
 /** The keys that sign and verify tokens, the public keys for other services, and digests with keys derived from the signing key. */
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
-import { createDigests, type KeyMaterial, type PublicKeySet, toKeyMaterial } from "@latchkey/contracts";
+import {
+  createDigests,
+  type Digests,
+  type KeyMaterial,
+  type PublicKeySet,
+  toKeyMaterial,
+} from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
-import { createLoginCodes } from "./login-codes.ts";
-import { createOidcStates } from "./oidc-states.ts";
-import { createOneTimeTokens } from "./one-time-tokens.ts";
-import { createPasskeyStatements } from "./passkey-statements.ts";
+import { createLoginCodes, type LoginCodes } from "./login-codes.ts";
+import { createOidcStates, type OidcStates } from "./oidc-states.ts";
+import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts";
+import { createPasskeyChallenges, type PasskeyChallenges } from "./passkey-challenges.ts";
 
 /** A key that is used with one algorithm only. */
 export interface TokenKey {
@@ -21,14 +27,23 @@ export interface TokenKey {
   readonly secret?: KeyObject;
 }
 
-export type TokenKeys = Awaited<ReturnType<typeof importTokenKeys>>;
+export interface TokenKeys {
+  readonly signing: TokenKey;
+  /** The key that verifies tokens of `signing` comes first, because most of the tokens in use are signed by `signing`. */
+  readonly verification: readonly TokenKey[];
+  readonly publicKeySet: PublicKeySet;
+  readonly digests: Digests;
+  readonly oneTimeTokens: OneTimeTokens;
+  readonly passkeyChallenges: PasskeyChallenges;
+  readonly loginCodes: LoginCodes;
+  readonly oidcStates: OidcStates;
+}
 
-type TokenKeysOptions = Config["auth"] & {
-  /** Returns the stored secret key; called only if neither a secret nor a private key is configured. */
-  readonly openSecretKey: (algorithm: SecretAlgorithm) => string;
-};
-
-export async function importTokenKeys(options: TokenKeysOptions) {
+/** @param openSecretKey returns the stored secret key; called only if neither a secret nor a private key is configured */
+export async function importTokenKeys(
+  options: Config["tokenKeys"],
+  openSecretKey: (algorithm: SecretAlgorithm) => string,
+): Promise<TokenKeys> {
   const { privateKey, nextPublicKey, previousPublicKey, previousSecretKey } = options;
   const given = [privateKey, nextPublicKey, previousPublicKey].filter((key) => key !== null);
   const publicKeys = await Promise.all(given.map(importPublicKey));
@@ -41,23 +56,25 @@ export async function importTokenKeys(options: TokenKeysOptions) {
     ...previous.map((key) => ({ ...key, isPrevious: true })),
   ];
   const publicKeySet: PublicKeySet = { keys: publicKeys.map(({ jwk }) => jwk) };
-  const keysOf = (signing: TokenKey, verification: readonly TokenKey[], material: KeyMaterial) => ({
-    signing,
-    /** The key that verifies tokens of `signing` comes first, because most of the tokens in use are signed by `signing`. */
-    verification,
-    publicKeySet,
-    digests: createDigests(material),
-    oneTimeTokens: createOneTimeTokens([material, ...previousSecrets]),
-    passkeyStatements: createPasskeyStatements([material, ...previousSecrets]),
-    loginCodes: createLoginCodes([material, ...previousSecrets]),
-    oidcStates: createOidcStates([material, ...previousSecrets]),
-  });
+  const keysOf = (signing: TokenKey, verification: readonly TokenKey[], material: KeyMaterial): TokenKeys => {
+    const materials = [material, ...previousSecrets] as const;
+    return {
+      signing,
+      verification,
+      publicKeySet,
+      digests: createDigests(material),
+      oneTimeTokens: createOneTimeTokens(materials),
+      passkeyChallenges: createPasskeyChallenges(materials),
+      loginCodes: createLoginCodes(materials),
+      oidcStates: createOidcStates(materials),
+    };
+  };
 
   if (privateKey !== null && ownPublicKey) {
     const signing = { ...ownPublicKey, key: await importPKCS8(privateKey.pem, privateKey.algorithm) };
     return keysOf(signing, others, toKeyMaterial(privateKey.pem));
   }
-  const secretKey = options.secretKey ?? options.openSecretKey(algorithm);
+  const secretKey = options.secretKey ?? openSecretKey(algorithm);
   const signing = await importSecretKey(secretKey, algorithm);
   return keysOf(signing, [signing, ...others], secretKey);
 }

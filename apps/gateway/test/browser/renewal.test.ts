@@ -29,7 +29,7 @@ test("over ten lifetimes, two tabs send one renewal per lifetime; deactivating t
     env: { ...EVERY_FEATURE, CORS_ORIGINS: origin },
     configure: (config) => ({
       ...config,
-      auth: { ...config.auth, tokenExpireMinutes: LIFETIME_SECONDS / 60 },
+      tokens: { ...config.tokens, tokenExpireMinutes: LIFETIME_SECONDS / 60 },
     }),
   });
   const { user, email, password } = await service.register();

@@ -62,7 +62,9 @@ test("one failure to create the OpenAPI document does not last, and later reques
     createDocument: async () => documents[created++] ?? "",
     assets: readAssets(),
     product: { name: null, url: null },
-    rules: { ...shared().config.auth, sendsMail: false, hasPasskeys: false, providers: [], redirectUris: [] },
+    rules: shared().config.accounts,
+    providers: [],
+    redirectUris: [],
   });
   const get = () => routes.handle(new Request("http://localhost/openapi.json"));
   expect((await get()).status).toBe(500);

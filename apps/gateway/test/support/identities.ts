@@ -68,7 +68,7 @@ export async function codeBody(
 ) {
   const begun = await call("POST", "/auth/login/email/options", { body: { email } });
   const { state } = begun.expect<{ state: string }>(200);
-  const { loginCodes } = await importTokenKeys({ ...config.auth, openSecretKey: () => SECRET_KEY });
+  const { loginCodes } = await importTokenKeys(config.tokenKeys, () => SECRET_KEY);
   const { nonce = "" } = loginCodes.verifyState(state) ?? {};
   return { state, code: loginCodes.codeOf(nonce, await readUser(id)) };
 }

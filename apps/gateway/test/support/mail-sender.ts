@@ -11,15 +11,27 @@ const SENDER = "Example <accounts@example.com>";
 export const smtp = ({ port }: Pick<MailServer, "port">, login = {}): Promise<Transport> =>
   openSmtpTransport({ host: "127.0.0.1", port, ...login }, SENDER);
 
+/** More than any test waits. Less than the timeout of a test, so that the failure states what is missing. */
+const PATIENCE_MS = 15_000;
+
+/** Waits until the condition holds. @throws with the log of the sender */
+async function until(condition: () => Promise<boolean> | boolean, what: string, log: object): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`${what}; the log is ${JSON.stringify(log)}`);
+    await Bun.sleep(10);
+  }
+}
+
 /** Starts a sender beside a service, as `program.ts` does. */
 export async function startSender(service: Service, transport: Transport | Promise<Transport>) {
-  const { auth, mail } = service.config;
+  const { tokenKeys, mail } = service.config;
   if (!mail) throw new Error("The service sends no mail");
   const log: Record<string, unknown>[] = [];
   const outcomes: string[] = [];
   const write = (line: object) => log.push({ ...line });
   const sender = startMailSender({
-    ...(await importTokenKeys({ ...auth, openSecretKey: () => "" })),
+    ...(await importTokenKeys(tokenKeys, () => "")),
     outbox: service.database.outbox,
     transport: await transport,
     from: SENDER,
@@ -37,13 +49,12 @@ export async function startSender(service: Service, transport: Transport | Promi
     outcomes,
     close: sender.close,
     /** Waits until no mail waits or is being sent. */
-    async drained(): Promise<void> {
-      while ((await service.database.outbox.count()) > 0) await Bun.sleep(10);
-    },
+    drained: () =>
+      until(async () => (await service.database.outbox.count()) === 0, "The outbox is not empty", log),
     /** Waits for a line of the log. */
     async event(name: string, count = 1) {
       const found = () => log.filter(({ event }) => event === name);
-      while (found().length < count) await Bun.sleep(10);
+      await until(() => found().length >= count, `${name} was not logged ${count} times`, log);
       return found();
     },
     [Symbol.asyncDispose]: sender.close,

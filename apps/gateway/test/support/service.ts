@@ -183,7 +183,7 @@ export async function startService({
   const log: LogLine[] = [];
   const app = createApp({
     config,
-    keys: await importTokenKeys({ ...config.auth, openSecretKey: () => SECRET_KEY }),
+    keys: await importTokenKeys(config.tokenKeys, () => SECRET_KEY),
     database: {
       ...database,
       ...replaced,
@@ -200,7 +200,7 @@ export async function startService({
     digestEmail: await database.digests.openEmailDigest(),
     passkeyFeature: config.passkeys && (await import("../../src/features/passkeys/feature.ts")),
     identityFeature: config.oidc && (await import("../../src/features/identities/feature.ts")),
-    emailLoginFeature: config.auth.hasEmailLogin
+    emailLoginFeature: config.accounts.hasEmailLogin
       ? await import("../../src/features/email-login/feature.ts")
       : null,
     isStopping: () => false,

@@ -66,11 +66,8 @@ beforeAll(() => shared().register());
 const getMe = (token: string) => shared().call("GET", "/auth/me", { token });
 
 async function openTokens() {
-  const { auth } = readConfig();
-  return createTokens({
-    ...auth,
-    keys: await importTokenKeys({ ...auth, openSecretKey: () => SECRET_KEY }),
-  });
+  const { tokenKeys, tokens } = readConfig();
+  return createTokens(await importTokenKeys(tokenKeys, () => SECRET_KEY), tokens);
 }
 
 test("a token contains sub as text, ver, jti, iat and exp, no personal data, and expires after 60 minutes", async () => {

@@ -14,9 +14,9 @@ const ALGORITHMS = ["ES256", "EdDSA"] as const;
 type Variables = Readonly<Record<string, string | undefined>>;
 
 async function tokensOf(env: Variables) {
-  const { auth } = readConfig(env);
-  const keys = await importTokenKeys({ ...auth, openSecretKey: () => SECRET_KEY });
-  const { sign, verify } = createTokens({ ...auth, keys });
+  const { tokenKeys, tokens } = readConfig(env);
+  const keys = await importTokenKeys(tokenKeys, () => SECRET_KEY);
+  const { sign, verify } = createTokens(keys, tokens);
   return {
     keys: keys.publicKeySet.keys,
     sign: () => sign({ id: 7, tokenVersion: 0, roles: [], emailVerified: false }),

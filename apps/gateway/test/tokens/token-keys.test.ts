@@ -9,12 +9,8 @@ import { readConfig } from "../support/service.ts";
 const es256 = createKeyPair("ES256");
 
 function importKeys(env: Readonly<Record<string, string | undefined>>) {
-  const { auth } = readConfig(env);
-  return importTokenKeys({
-    ...auth,
-    openSecretKey: () => {
-      throw new Error("No secret key is opened");
-    },
+  return importTokenKeys(readConfig(env).tokenKeys, () => {
+    throw new Error("No secret key is opened");
   });
 }
 const withPrivateKey = {

@@ -17,7 +17,7 @@ export interface FamiliarNetworksOptions {
 
 export interface FamiliarNetworks {
   /** Returns undefined if `network` is not an IP address: such a network is never familiar. */
-  digestOf(client: { readonly email: string; readonly network: string }): string | undefined;
+  networkDigestOf(client: { readonly email: string; readonly network: string }): string | undefined;
   /**
    * Starts an attempt. Call this function before the lookup of the user, so that the time of a rejection does not depend on
    * the lookup. Returns the function that deducts the attempt.
@@ -46,11 +46,11 @@ const MIN_REJECTION_MS = 10;
 
 export function createFamiliarNetworks({ users, digests, store }: FamiliarNetworksOptions): FamiliarNetworks {
   const attempts = store.tokenBucket(LOGIN_ATTEMPTS);
-  const digestOf: FamiliarNetworks["digestOf"] = ({ email, network }) =>
+  const networkDigestOf: FamiliarNetworks["networkDigestOf"] = ({ email, network }) =>
     isIP(network) === 0 ? undefined : digests.network(email, network);
 
   return {
-    digestOf,
+    networkDigestOf,
     beginLogin(email) {
       const delay = Bun.sleep(MIN_REJECTION_MS);
       return async (networkSeenAt) => {
@@ -62,7 +62,7 @@ export function createFamiliarNetworks({ users, digests, store }: FamiliarNetwor
       };
     },
     async store(user, network, networkSeenAt) {
-      const digest = digestOf({ email: user.email, network });
+      const digest = networkDigestOf({ email: user.email, network });
       if (digest === undefined || ageMs(networkSeenAt) < DAY_MS) return;
       await users.storeNetwork(user.id, digest, user.tokenVersion);
     },

@@ -2,20 +2,29 @@
 import * as contracts from "@latchkey/contracts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { INVALID_EMAIL, wrongType } from "../../http/issues.ts";
-import { operation } from "../../http/operation.ts";
+import { userOperation } from "../../http/operation.ts";
 import { describeRefill, EMAIL_CHANGE_REQUESTS, inWords, MAIL_BUDGETS } from "../../rate-limit/limits.ts";
-import { type AuthOperationsOptions, newCredentials } from "./operations.ts";
+import type { LinkService } from "./links.ts";
+import { type NewCredentialsOptions, newCredentials } from "./operations.ts";
+
+const operation = userOperation({ tag: "Auth" });
 
 const INVALID_TOKEN_TYPE = wrongType("body", "token", "string");
 
-export function linkOperations({ authService, rules, isListedPassword }: AuthOperationsOptions) {
-  const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(rules, isListedPassword);
+export interface LinkOperationsOptions extends NewCredentialsOptions {
+  readonly links: LinkService;
+}
+
+export function linkOperations({ links, rules, isListedPassword }: LinkOperationsOptions) {
+  const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials({
+    rules,
+    isListedPassword,
+  });
   return [
     operation({
       id: "requestPasswordReset",
       method: "POST",
       path: "/auth/password-reset",
-      tag: "Auth",
       feature: "mail",
       summary: "Request a mail that resets a password",
       description: `Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for ${contracts.MAILS.reset.lifetime} and works once. Each recipient gets ${describeRefill(MAIL_BUDGETS.resets, " resets in 24 hours")}.`,
@@ -23,13 +32,12 @@ export function linkOperations({ authService, rules, isListedPassword }: AuthOpe
       issues: [INVALID_EMAIL],
       limit: { quota: "mail" },
       success: { status: 202, description: "A mail is sent if an active user has this e-mail." },
-      handler: ({ body }, request) => authService.requestReset(body.email, request),
+      handler: ({ body }, request) => links.requestReset(body.email, request),
     }),
     operation({
       id: "confirmEmailVerification",
       method: "POST",
       path: "/auth/email-verification/confirm",
-      tag: "Auth",
       feature: "mail",
       summary: "Verify an e-mail with the token of a mail",
       description: "Has the same response if the e-mail is already verified.",
@@ -37,13 +45,12 @@ export function linkOperations({ authService, rules, isListedPassword }: AuthOpe
       issues: [INVALID_TOKEN_TYPE],
       success: { status: 204, description: "The e-mail is verified." },
       errors: ["ONE_TIME_TOKEN_INVALID"],
-      handler: ({ body }, request) => authService.confirmVerification(body, request),
+      handler: ({ body }, request) => links.confirmVerification(body, request),
     }),
     operation({
       id: "confirmPasswordReset",
       method: "POST",
       path: "/auth/password-reset/confirm",
-      tag: "Auth",
       feature: "mail",
       summary: "Set a new password with the token of a mail",
       description: "Revokes all tokens of the user and verifies the e-mail.",
@@ -57,26 +64,24 @@ export function linkOperations({ authService, rules, isListedPassword }: AuthOpe
       },
       success: { status: 204, description: "The password is changed." },
       errors: ["ONE_TIME_TOKEN_INVALID", ...HASHING_ERRORS],
-      handler: ({ body }, request) => authService.confirmReset(body, request),
+      handler: ({ body }, request) => links.confirmReset(body, request),
     }),
     operation({
       id: "requestEmailVerification",
       method: "POST",
       path: "/auth/email-verification",
-      tag: "Auth",
       feature: "mail",
       summary: "Request a mail that verifies the e-mail of the current user",
       description: `A registration requests the first one. The link is valid for ${contracts.MAILS.verification.lifetime}.`,
       requiresToken: true,
       limit: { quota: "mail" },
       success: { status: 202, description: "A mail is sent unless the e-mail is verified." },
-      handler: ({ principal }) => authService.requestVerification(principal),
+      handler: ({ principal }) => links.requestVerification(principal),
     }),
     operation({
       id: "approveEmailChange",
       method: "POST",
       path: "/auth/email-change/approve",
-      tag: "Auth",
       feature: "emailChange",
       summary: "Approve a change of e-mail with the token of a mail",
       description: `Requests the mail that confirms the change, to the new address; its link is valid for ${contracts.MAILS["email-change"].lifetime}. No mail is sent if the address is taken. The token works once.`,
@@ -84,13 +89,12 @@ export function linkOperations({ authService, rules, isListedPassword }: AuthOpe
       issues: [INVALID_TOKEN_TYPE],
       success: { status: 204, description: "The change is approved." },
       errors: ["ONE_TIME_TOKEN_INVALID"],
-      handler: ({ body }, request) => authService.approveEmailChange(body, request),
+      handler: ({ body }, request) => links.approveEmailChange(body, request),
     }),
     operation({
       id: "confirmEmailChange",
       method: "POST",
       path: "/auth/email-change/confirm",
-      tag: "Auth",
       feature: "emailChange",
       summary: "Change the e-mail with the token of a mail",
       description:
@@ -99,13 +103,12 @@ export function linkOperations({ authService, rules, isListedPassword }: AuthOpe
       issues: [INVALID_TOKEN_TYPE],
       success: { status: 204, description: "The e-mail is changed." },
       errors: ["ONE_TIME_TOKEN_INVALID", "USER_ALREADY_EXISTS"],
-      handler: ({ body }, request) => authService.confirmEmailChange(body, request),
+      handler: ({ body }, request) => links.confirmEmailChange(body, request),
     }),
     operation({
       id: "requestEmailChange",
       method: "POST",
       path: "/auth/email-change",
-      tag: "Auth",
       feature: "emailChange",
       summary: "Request a change of the e-mail of the current user",
       description: `If the present e-mail is verified, a mail to it asks for approval; otherwise, the mail that confirms the change is sent to the new address at once. Its link is valid for ${contracts.MAILS["email-change-approval"].lifetime}, until the next request, or until the password, the e-mail or the token version of the user changes. A request for the present e-mail only cancels the change. Returns the same response if the address is taken, and for further requests after ${inWords(EMAIL_CHANGE_REQUESTS)} of a user in 24 hours, which have no effect.`,
@@ -121,7 +124,7 @@ export function linkOperations({ authService, rules, isListedPassword }: AuthOpe
       },
       success: { status: 202, description: "The request is accepted; it can have no effect." },
       errors: ["CURRENT_PASSWORD_INCORRECT", "RECENT_LOGIN_REQUIRED", ...HASHING_ERRORS],
-      handler: ({ principal, body }, request) => authService.requestEmailChange(principal, body, request),
+      handler: ({ principal, body }, request) => links.requestEmailChange(principal, body, request),
     }),
   ];
 }

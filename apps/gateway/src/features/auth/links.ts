@@ -6,7 +6,7 @@ import type { EmailChangeRequest } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { OwnerChecks } from "../../owner-checks.ts";
+import type { OwnerChecks } from "../../login-features.ts";
 import { EMAIL_CHANGE_REQUESTS } from "../../rate-limit/limits.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
@@ -14,14 +14,32 @@ import type { Purpose } from "../../tokens/one-time-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import { passwordGuard } from "./verify-password.ts";
 
-export interface LinkOptions
+interface LinkServiceOptions
   extends Pick<Database, "users" | "outbox">,
     Pick<TokenKeys, "oneTimeTokens">,
     Pick<OwnerChecks, "proveOwner" | "explainRejection" | "networkDigestOf"> {
   readonly hasher: Pick<Hasher, "hash">;
 }
 
-export function createLinkOperations(options: LinkOptions) {
+/** Requests for mails, and confirmations with the token of a link, which throw ONE_TIME_TOKEN_INVALID. */
+export interface LinkService {
+  requestReset(email: string, request: RequestContext): Promise<void>;
+  confirmReset(confirmation: { token: string; password: string }, request: RequestContext): Promise<void>;
+  requestVerification(principal: Principal): Promise<void>;
+  /** Does nothing if the user was deleted. */
+  confirmVerification(confirmation: { token: string }, request: RequestContext): Promise<void>;
+  /**
+   * Has no effect, silently, if too many requests of the user had one. A request for the present e-mail cancels the change.
+   * @throws the errors of `proveOwner`
+   */
+  requestEmailChange(of: Principal, change: EmailChangeRequest, request: RequestContext): Promise<void>;
+  /** Writes the mail with the link that confirms the change. */
+  approveEmailChange(approval: { token: string }, request: RequestContext): Promise<void>;
+  /** @throws UserAlreadyExists if another user has the new e-mail now */
+  confirmEmailChange(confirmation: { token: string }, request: RequestContext): Promise<void>;
+}
+
+export function createLinkService(options: LinkServiceOptions): LinkService {
   const { users, outbox, hasher, oneTimeTokens } = options;
   const { proveOwner, explainRejection, networkDigestOf } = options;
 
@@ -36,13 +54,12 @@ export function createLinkOperations(options: LinkOptions) {
   };
 
   return {
-    async requestReset(email: string, { audit }: RequestContext): Promise<void> {
+    async requestReset(email, { audit }) {
       await outbox.request("reset", email);
       audit("reset.requested", email);
     },
 
-    /** @throws ONE_TIME_TOKEN_INVALID if the token is invalid, or if `condition` is not met after the derivation */
-    async confirmReset({ token, password }: { token: string; password: string }, request: RequestContext) {
+    async confirmReset({ token, password }, request) {
       const { signal, audit } = request;
       const { user, condition } = await redeem(token, "reset");
       const change = {
@@ -51,16 +68,16 @@ export function createLinkOperations(options: LinkOptions) {
         networkDigest: networkDigestOf(user.email, request),
         notifies: true,
       };
+      // The user can have changed during the derivation.
       if (!(await users.update(user.id, change, condition))) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       audit("password.reset", user.email, user.id);
     },
 
-    async requestVerification({ user }: Principal): Promise<void> {
+    async requestVerification({ user }) {
       if (!user.emailVerified) await outbox.request("verification", user.email);
     },
 
-    /** Does nothing if the user was deleted. @throws ONE_TIME_TOKEN_INVALID, for example if the user has another e-mail now */
-    async confirmVerification({ token }: { token: string }, { audit }: RequestContext): Promise<void> {
+    async confirmVerification({ token }, { audit }) {
       const verified = oneTimeTokens.verify(token, "verification");
       if (!verified) throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       const user = await users.findById(verified.userId);
@@ -71,31 +88,25 @@ export function createLinkOperations(options: LinkOptions) {
       audit("email.verified", user.email, user.id);
     },
 
-    /**
-     * Has no effect, silently, if too many requests of the user had one. A request for the present e-mail cancels the change.
-     * @throws the errors of `proveOwner`
-     */
-    async requestEmailChange(principal: Principal, change: EmailChangeRequest, request: RequestContext) {
+    async requestEmailChange(principal, change, request) {
       const { user, condition } = await proveOwner(principal, change.current_password, request);
       const outcome = await users.requestEmailChange(user, change.email, condition, {
-        stateOf: (pending) => oneTimeTokens.stateOf("email-change", pending),
+        stateOf: (pending) => oneTimeTokens.bindingDigestOf("email-change", pending),
         capacity: EMAIL_CHANGE_REQUESTS,
       });
       if (outcome === null) return explainRejection(user.id, condition);
       request.audit(`email.change_${outcome}`, user.email, user.id);
     },
 
-    /** Writes the mail with the link that confirms the change. @throws ONE_TIME_TOKEN_INVALID, also if the token was used */
-    async approveEmailChange({ token }: { token: string }, { audit }: RequestContext): Promise<void> {
+    async approveEmailChange({ token }, { audit }) {
       const { user, condition } = await redeem(token, "email-change-approval");
-      const state = oneTimeTokens.stateOf("email-change", user);
-      if (!(await users.approveEmailChange(user, state, condition)))
+      const bindingDigest = oneTimeTokens.bindingDigestOf("email-change", user);
+      if (!(await users.approveEmailChange(user, bindingDigest, condition)))
         throw new ServiceError("ONE_TIME_TOKEN_INVALID");
       audit("email.change_approved", user.email, user.id);
     },
 
-    /** @throws ONE_TIME_TOKEN_INVALID, or UserAlreadyExists if another user has the new e-mail now */
-    async confirmEmailChange({ token }: { token: string }, { audit }: RequestContext): Promise<void> {
+    async confirmEmailChange({ token }, { audit }) {
       const { user, condition } = await redeem(token, "email-change");
       const changed = await users.changeEmail(user, condition);
       if (!changed) throw new ServiceError("ONE_TIME_TOKEN_INVALID");

@@ -4,25 +4,29 @@ import type Type from "typebox";
 import type { AccountRules } from "../../config.ts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { INVALID_EMAIL, LISTED_PASSWORD, shortPassword, wrongType } from "../../http/issues.ts";
-import { operation } from "../../http/operation.ts";
+import { userOperation } from "../../http/operation.ts";
 import type { AuthService } from "./service.ts";
 
-/** Whether the password is on the list of passwords that users cannot choose. */
-export type IsListed = (password: string) => boolean;
+const operation = userOperation({ tag: "Auth" });
 
-export interface AuthOperationsOptions {
-  readonly authService: AuthService;
+export interface NewCredentialsOptions {
   readonly rules: AccountRules;
-  readonly isListedPassword: IsListed;
+  /** Whether the password is on the list of passwords that users cannot choose. */
+  readonly isListedPassword: (password: string) => boolean;
+}
+
+export interface AuthOperationsOptions extends NewCredentialsOptions {
+  readonly authService: AuthService;
 }
 
 /** The rules for new e-mails and passwords. Logins have no rules. */
-export function newCredentials({ passwordMinLength }: AccountRules, isListed: IsListed) {
+export function newCredentials({ rules, isListedPassword }: NewCredentialsOptions) {
+  const { passwordMinLength } = rules;
   return {
     withMinLength: <Body extends Type.TObject>(body: Body): Body =>
       contracts.withPasswordMinLength(body, passwordMinLength),
     passwordIssues: ({ password }: { readonly password?: string | undefined }) =>
-      password !== undefined && isListed(password) ? [LISTED_PASSWORD] : [],
+      password !== undefined && isListedPassword(password) ? [LISTED_PASSWORD] : [],
     emailIssues: ({ email }: { readonly email: string }) =>
       contracts.isMailable(email) ? [] : [INVALID_EMAIL],
     tooShort: shortPassword(passwordMinLength),
@@ -30,7 +34,10 @@ export function newCredentials({ passwordMinLength }: AccountRules, isListed: Is
 }
 
 export function authOperations({ authService, rules, isListedPassword }: AuthOperationsOptions) {
-  const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(rules, isListedPassword);
+  const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials({
+    rules,
+    isListedPassword,
+  });
   const unverified = rules.requireVerifiedEmail ? (["EMAIL_NOT_VERIFIED"] as const) : [];
   const hasOtherLogins = rules.hasPasskeys || rules.hasIdentities || rules.hasEmailLogin;
   const removesLogins = rules.hasPasskeys || rules.hasIdentities;
@@ -39,8 +46,7 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
     requireCurrentPassword: rules.requireCurrentPassword && !hasOtherLogins,
     hasPasskeys: removesLogins,
   });
-  const hasRoles = rules.claims.includes("roles");
-  const [User, toUser] = hasRoles
+  const [User, toUser] = rules.hasRoles
     ? [contracts.UserWithRoles, contracts.toUserWithRoles]
     : [contracts.User, contracts.toUser];
   return [
@@ -48,7 +54,6 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
       id: "register",
       method: "POST",
       path: "/auth/register",
-      tag: "Auth",
       summary: "Register a user",
       description:
         "The user is active and can log in at once. If the service sends mail, it also requests the mail that verifies the e-mail.",
@@ -64,7 +69,6 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
       id: "login",
       method: "POST",
       path: "/auth/login",
-      tag: "Auth",
       summary: "Exchange e-mail and password for an access token",
       description:
         "An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403. If the service publishes the keys of tokens, an inactive user gets 403 instead of a token.",
@@ -79,7 +83,6 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
       id: "getMe",
       method: "GET",
       path: "/auth/me",
-      tag: "Auth",
       summary: "Read the current user",
       description: "Reads the user from the database, so it includes all changes since the token was issued.",
       requiresToken: true,
@@ -90,7 +93,6 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
       id: "renewToken",
       method: "POST",
       path: "/auth/tokens",
-      tag: "Auth",
       feature: "renewal",
       summary: "Exchange a token for a new one of the same login",
       description:
@@ -105,7 +107,6 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
       id: "updateMe",
       method: "PATCH",
       path: "/auth/me",
-      tag: "Auth",
       summary: "Change the username, the password or both",
       description:
         "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.",
@@ -132,7 +133,6 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
       id: "deleteMe",
       method: "DELETE",
       path: "/auth/me",
-      tag: "Auth",
       summary: "Delete the current user",
       description:
         "Cannot be undone. The tokens of the user stop working immediately, and e-mail and username can be registered again.",
@@ -144,7 +144,6 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
       id: "revokeTokens",
       method: "DELETE",
       path: "/auth/tokens",
-      tag: "Auth",
       summary: "Revoke all tokens of the current user",
       description: "Revokes every token, including the one in this request.",
       requiresToken: true,

@@ -4,7 +4,7 @@
  */
 import type { LoginRequest, RegisterRequest, UpdateUserRequest } from "@latchkey/contracts";
 import {
-  type Guard,
+  type Database,
   hasGuardedPassword,
   isLoginStale,
   isRevoked,
@@ -13,58 +13,82 @@ import {
   UserAlreadyExists,
 } from "@latchkey/database";
 import { type Hasher, hasPassword } from "@latchkey/hashing";
+import type { AccountRules } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
-import type { CompleteLogin, LoginCompletion } from "../../login-completion.ts";
-import type { OwnerChecks } from "../../owner-checks.ts";
+import type { CompleteLogin, LoginCompletion, OwnerChecks } from "../../login-features.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { LoginClaims, Principal, Tokens } from "../../tokens/access-tokens.ts";
 import type { FamiliarNetworks } from "./familiar-networks.ts";
-import { createLinkOperations, type LinkOptions } from "./links.ts";
 import { createPasswordVerifier, passwordGuard } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
-interface AuthServiceOptions extends Omit<LinkOptions, keyof OwnerChecks> {
+interface AuthServiceOptions extends Pick<Database, "users" | "outbox"> {
   readonly hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">;
   /** null: logins are not limited per e-mail. */
   readonly familiarNetworks: FamiliarNetworks | null;
   readonly tokens: Tokens;
   /** null: wrong values of `current_password` are not limited. */
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
-  /** Whether registrations, password changes and deletions write mails. */
-  readonly sendsMail: boolean;
-  /** Whether a new password requires the present one. */
-  readonly requireCurrentPassword: boolean;
-  /** Whether logins and renewals require a verified e-mail. */
-  readonly requireVerifiedEmail: boolean;
+  readonly rules: AccountRules;
   /** Whether other services verify tokens without reading the user. If true, inactive users get no tokens. */
   readonly isVerifiedElsewhere: boolean;
 }
 
-export type AuthService = ReturnType<typeof createAuthService>;
+/** A change throws an error of `findUser` if the user does not meet the guard of the token any more. */
+export interface AuthService extends OwnerChecks {
+  /** @throws UserAlreadyExists */
+  register(user: RegisterRequest, request: RequestContext): Promise<User>;
+  /**
+   * Returns an access token. `authenticate` rejects the token of an inactive user.
+   * @throws TOO_MANY_REQUESTS, INVALID_CREDENTIALS, or INACTIVE_USER if `isVerifiedElsewhere`
+   */
+  login(credentials: LoginRequest, request: RequestContext): Promise<string>;
+  readonly completeLogin: CompleteLogin;
+  /**
+   * Returns a new token of the same login. The token that made the latest password change stays valid until `exp`, but cannot
+   * be renewed, because an attacker could renew a stolen copy.
+   * @throws LOGIN_REQUIRED, or EMAIL_NOT_VERIFIED if the configuration requires a verified e-mail
+   */
+  renew(principal: Principal): Promise<string>;
+  /** @throws INVALID_TOKEN, USER_NOT_FOUND or INACTIVE_USER, checked in this order */
+  authenticate(
+    token: string | null,
+    onSigned?: (userId: number) => void,
+    options?: { readonly acceptsIdleToken: boolean },
+  ): Promise<Principal>;
+  /**
+   * An empty change changes nothing. A new password revokes all tokens except the principal's.
+   * @throws UserAlreadyExists, or an error of `proveOwner`
+   * @throws INVALID_TOKEN if the request has `password` or `current_password`, and the password changed after `authenticate`
+   */
+  update(principal: Principal, change: UpdateUserRequest, request: RequestContext): Promise<User>;
+  /** Revokes all tokens, including the principal's. */
+  revokeTokens(principal: Principal, request: RequestContext): Promise<void>;
+  delete(principal: Principal, request: RequestContext): Promise<void>;
+}
 
-export function createAuthService(options: AuthServiceOptions) {
-  const { users, hasher, tokens, familiarNetworks, wrongPasswordLimit } = options;
-  const { outbox, sendsMail, isVerifiedElsewhere, requireCurrentPassword, requireVerifiedEmail } = options;
+export function createAuthService(options: AuthServiceOptions): AuthService {
+  const { users, outbox, hasher, tokens, familiarNetworks, wrongPasswordLimit, isVerifiedElsewhere } =
+    options;
+  const { sendsMail, requireCurrentPassword, requireVerifiedEmail } = options.rules;
   const verifyPassword = createPasswordVerifier(hasher, users);
 
-  /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order */
-  const findUser = async (userId: number, token: Guard): Promise<User> => {
+  const findUser: AuthService["findUser"] = async (userId, guard) => {
     const user = await users.findById(userId);
     if (!user) throw new ServiceError("USER_NOT_FOUND");
-    if (isRevoked(token, user)) throw new ServiceError("INVALID_TOKEN");
+    if (isRevoked(guard, user)) throw new ServiceError("INVALID_TOKEN");
     if (!user.isActive) throw new ServiceError("INACTIVE_USER");
     return user;
   };
 
-  /** Throws the reason why a conditional change was rejected: one of the errors of `findUser`. */
-  const explainRejection = async (userId: number, token: Guard): Promise<never> => {
-    await findUser(userId, token);
+  const explainRejection: AuthService["explainRejection"] = async (userId, guard) => {
+    await findUser(userId, guard);
     // The user was inactive when the change was rejected, but has been activated since.
     throw new ServiceError("INACTIVE_USER");
   };
 
-  const networkDigestOf = (email: string, { network }: RequestContext) =>
-    familiarNetworks?.digestOf({ email, network });
+  const networkDigestOf: AuthService["networkDigestOf"] = (email, { network }) =>
+    familiarNetworks?.networkDigestOf({ email, network });
 
   /**
    * Verifies `current_password`. Returns the user, read again after the verification.
@@ -88,17 +112,7 @@ export function createAuthService(options: AuthServiceOptions) {
     throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
   };
 
-  /**
-   * Proves that the owner makes a change: with the password or, for a user without a password, with a recent login. Returns the user,
-   * read again, and the condition of the change.
-   * @throws RECENT_LOGIN_REQUIRED, or the errors of `verifyCurrentPassword`
-   * @throws INVALID_REQUEST if the user has a password and the request does not
-   */
-  const proveOwner = async (
-    principal: Principal,
-    password: string | undefined,
-    request: RequestContext,
-  ): Promise<{ user: User; condition: Guard }> => {
+  const proveOwner: AuthService["proveOwner"] = async (principal, password, request) => {
     const { user, token } = principal;
     if (!hasPassword(user)) {
       expectRecentLogin(token.login);
@@ -146,10 +160,8 @@ export function createAuthService(options: AuthServiceOptions) {
     findUser,
     explainRejection,
     networkDigestOf,
-    ...createLinkOperations({ ...options, proveOwner, explainRejection, networkDigestOf }),
 
-    /** @throws UserAlreadyExists */
-    async register({ email, username, password }: RegisterRequest, request: RequestContext): Promise<User> {
+    async register({ email, username, password }, request) {
       const { signal, audit } = request;
       // Only checks that the database is reachable. The result is ignored: response times must not reveal registered e-mails.
       await users.findByEmail(email);
@@ -164,11 +176,7 @@ export function createAuthService(options: AuthServiceOptions) {
       return user;
     },
 
-    /**
-     * Returns an access token. `authenticate` rejects the token of an inactive user.
-     * @throws TOO_MANY_REQUESTS, INVALID_CREDENTIALS, or INACTIVE_USER if `isVerifiedElsewhere`
-     */
-    async login({ email, password }: LoginRequest, request: RequestContext): Promise<string> {
+    async login({ email, password }, request) {
       const { audit } = request;
       const deduct = familiarNetworks?.beginLogin(email);
       const user = await users.findByEmail(email, networkDigestOf(email, request));
@@ -188,19 +196,14 @@ export function createAuthService(options: AuthServiceOptions) {
       return finishLogin({ ...current, networkSeenAt: seenAt }, { amr: ["pwd"] }, request);
     },
 
-    completeLogin: (async ({ id, email, tokenVersion }, { rejection, ...completion }, request) => {
+    async completeLogin({ id, email, tokenVersion }, { rejection, ...completion }, request) {
       const user = await users.findWithNetwork(id, networkDigestOf(email, request));
       // After a change of e-mail, the token would be revoked already, and the network would belong to the old e-mail.
       if (user?.email !== email) throw new ServiceError(rejection);
       return finishLogin({ ...user, tokenVersion }, completion, request);
-    }) satisfies CompleteLogin,
+    },
 
-    /**
-     * Returns a new token of the same login. The token that made the latest password change stays valid until `exp`, but cannot
-     * be renewed, because an attacker could renew a stolen copy.
-     * @throws LOGIN_REQUIRED, or EMAIL_NOT_VERIFIED if the configuration requires a verified e-mail
-     */
-    async renew({ user, token }: Principal): Promise<string> {
+    async renew({ user, token }) {
       await expectVerified(user);
       const renewed =
         token.guard.version === user.tokenVersion ? await tokens.renew(user, token.login) : null;
@@ -208,64 +211,43 @@ export function createAuthService(options: AuthServiceOptions) {
       return renewed;
     },
 
-    /** @throws INVALID_TOKEN, USER_NOT_FOUND or INACTIVE_USER, checked in this order */
-    async authenticate(
-      token: string | null,
-      onSigned?: (userId: number) => void,
-      options?: { readonly acceptsIdleToken: boolean },
-    ): Promise<Principal> {
+    async authenticate(token, onSigned, options) {
       const claims = token === null ? null : await tokens.verify(token, onSigned, options);
       if (claims === null) throw new ServiceError("INVALID_TOKEN");
       return { user: await findUser(claims.userId, claims.guard), token: claims };
     },
 
-    /**
-     * An empty change changes nothing. A new password revokes all tokens except the principal's.
-     * @throws UserAlreadyExists
-     * @throws RECENT_LOGIN_REQUIRED for a user without a password
-     * @throws CURRENT_PASSWORD_INCORRECT, or TOO_MANY_REQUESTS after too many wrong values of `current_password`
-     * @throws an error of `findUser` if the user was deleted or deactivated, or if the token was revoked, after `authenticate`
-     * @throws INVALID_TOKEN if the request has `password` or `current_password`, and the password changed after `authenticate`
-     */
-    async update({ user, token }: Principal, request: UpdateUserRequest, authRequest: RequestContext) {
-      const {
-        username,
-        password,
-        current_password: currentPassword,
-        remove_passkeys: removesPasskeys,
-      } = request;
-      const { signal, audit } = authRequest;
+    async update({ user, token }, change, request) {
+      const { username, password, current_password: currentPassword, remove_passkeys } = change;
+      const { signal, audit } = request;
       // A rename alone does not compare the hash: the rename must not fail if the same token changes the password meanwhile.
       const derives = password !== undefined || currentPassword !== undefined;
       const condition = derives ? { ...token.guard, password: passwordGuard(user) } : token.guard;
       const isProved = hasPassword(user) ? currentPassword !== undefined || requireCurrentPassword : true;
-      if (derives && isProved) await proveOwner({ user, token }, currentPassword, authRequest);
-      const change = {
+      if (derives && isProved) await proveOwner({ user, token }, currentPassword, request);
+      const values = {
         ...(username !== undefined && { username }),
         ...(password !== undefined && {
           hashedPassword: await hasher.hash(password, { signal }),
           passwordChangeTokenId: token.guard.exceptToken,
           notifies: sendsMail,
-          keepsPasskeys: !removesPasskeys,
-          keptNetworkDigest:
-            currentPassword === undefined ? undefined : networkDigestOf(user.email, authRequest),
+          keepsPasskeys: !remove_passkeys,
+          keptNetworkDigest: currentPassword === undefined ? undefined : networkDigestOf(user.email, request),
         }),
       };
       const updated =
-        (await users.update(user.id, change, condition)) ?? (await explainRejection(user.id, condition));
+        (await users.update(user.id, values, condition)) ?? (await explainRejection(user.id, condition));
       if (password !== undefined) audit("password.changed", user.email, user.id);
       else if (username !== undefined) audit("user.updated", user.email, user.id);
       return updated;
     },
 
-    /** Revokes all tokens, including the principal's. @throws an error of `findUser` */
-    async revokeTokens({ user, token }: Principal, { audit }: RequestContext): Promise<void> {
+    async revokeTokens({ user, token }, { audit }) {
       if (!(await users.revokeTokens(user.id, token.guard))) await explainRejection(user.id, token.guard);
       audit("tokens.revoked", user.email, user.id);
     },
 
-    /** @throws an error of `findUser` */
-    async delete({ user, token }: Principal, { audit }: RequestContext): Promise<void> {
+    async delete({ user, token }, { audit }) {
       const isDeleted = await users.delete(user.id, token.guard, { notifies: sendsMail });
       if (!isDeleted) await explainRejection(user.id, token.guard);
       audit("user.deleted", user.email, user.id);

@@ -20,7 +20,7 @@ export const emailLoginOperations = (emailLogin: EmailLogin) => [
     success: {
       status: 200,
       description: "The state of the code.",
-      schema: contracts.EMAIL_LOGIN_RESPONSES.EmailLoginOptionsResponse,
+      schema: contracts.EmailLoginOptionsResponse,
     },
     handler: ({ body }, request) => emailLogin.begin(body.email, request),
   }),

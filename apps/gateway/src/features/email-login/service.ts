@@ -7,7 +7,7 @@ import { type EmailLoginRequest, FAMILIAR_NETWORK_DAYS } from "@latchkey/contrac
 import type { Database, PasswordGuard, User } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { CompleteLogin } from "../../login-completion.ts";
+import type { CompleteLogin } from "../../login-features.ts";
 import { secondsUntil } from "../../rate-limit/clock.ts";
 import type { Increment } from "../../rate-limit/fixed-window.ts";
 import { CODE_ATTEMPTS } from "../../rate-limit/limits.ts";

@@ -5,8 +5,6 @@ import { INVALID_CHALLENGE, INVALID_VERIFIER, wrongType } from "../../http/issue
 import { operation } from "../../http/operation.ts";
 import type { IdentityService } from "./service.ts";
 
-const { OidcOptionsResponse, IdentityListResponse } = contracts.IDENTITY_RESPONSES;
-
 export const identityOperations = (identityService: IdentityService) => [
   operation({
     id: "oidcLoginOptions",
@@ -20,7 +18,7 @@ export const identityOperations = (identityService: IdentityService) => [
     params: contracts.ProviderPath,
     body: contracts.OidcOptionsRequest,
     issues: [INVALID_CHALLENGE],
-    success: { status: 200, description: "The page and the state.", schema: OidcOptionsResponse },
+    success: { status: 200, description: "The page and the state.", schema: contracts.OidcOptionsResponse },
     errors: ["PROVIDER_UNAVAILABLE"],
     handler: ({ params, body }) => identityService.begin(params.name, body),
   }),
@@ -58,7 +56,7 @@ export const identityOperations = (identityService: IdentityService) => [
     summary: "List the identities of the current user",
     description: "The oldest comes first.",
     requiresToken: true,
-    success: { status: 200, description: "The identities.", schema: IdentityListResponse },
+    success: { status: 200, description: "The identities.", schema: contracts.IdentityListResponse },
     handler: async ({ principal }) => (await identityService.list(principal)).map(contracts.toIdentity),
   }),
   operation({

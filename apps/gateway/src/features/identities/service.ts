@@ -25,9 +25,8 @@ import {
 } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { CompleteLogin } from "../../login-completion.ts";
+import type { CompleteLogin, OwnerChecks } from "../../login-features.ts";
 import type { AuditEvent, IdentityRejection } from "../../observability/audit.ts";
-import type { OwnerChecks } from "../../owner-checks.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { challengeOf } from "../../tokens/oidc-states.ts";

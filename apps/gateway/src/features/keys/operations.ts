@@ -1,16 +1,17 @@
 /** `GET /.well-known/jwks.json`: the public keys with which other services verify tokens. */
 import { PublicKeySet } from "@latchkey/contracts";
-import { operation } from "../../http/operation.ts";
+import { userOperation } from "../../http/operation.ts";
 
 /** Clients cache the keys for this time. A new key must be published this long before it signs tokens (`docs/keys.md`). */
 const MAX_AGE_SECONDS = 300;
+
+const operation = userOperation({ tag: "Keys" });
 
 export const keyOperations = (publicKeySet: PublicKeySet) => [
   operation({
     id: "getJwks",
     method: "GET",
     path: "/.well-known/jwks.json",
-    tag: "Keys",
     summary: "Read the public keys that verify tokens",
     description:
       "A JSON Web Key Set (RFC 7517). Verify a token with the key whose `kid` is in the token's header, and only with that " +

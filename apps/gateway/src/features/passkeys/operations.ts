@@ -2,22 +2,20 @@
 import * as contracts from "@latchkey/contracts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { wrongType } from "../../http/issues.ts";
-import { operation } from "../../http/operation.ts";
+import { userOperation } from "../../http/operation.ts";
 import type { PasskeyService } from "./service.ts";
 
-const { PasskeyOptionsResponse, PasskeyListResponse } = contracts.PASSKEY_RESPONSES;
+const operation = userOperation({ tag: "Auth", feature: "passkeys" });
 
 export const passkeyOperations = (passkeyService: PasskeyService) => [
   operation({
     id: "passkeyLoginOptions",
     method: "POST",
     path: "/auth/login/passkey/options",
-    tag: "Auth",
-    feature: "passkeys",
     summary: "Begin a login with a passkey",
     description:
       "Returns the options for `navigator.credentials.get`, in JSON, and a state, which is valid for five minutes. They do not depend on the user.",
-    success: { status: 200, description: "Options and state.", schema: PasskeyOptionsResponse },
+    success: { status: 200, description: "Options and state.", schema: contracts.PasskeyOptionsResponse },
     isStatic: true,
     handler: () => passkeyService.requestLogin(),
   }),
@@ -25,8 +23,6 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     id: "passkeyLogin",
     method: "POST",
     path: "/auth/login/passkey",
-    tag: "Auth",
-    feature: "passkeys",
     summary: "Exchange the response of a passkey for an access token",
     description:
       "Every rejection has the same response. A state works once. A passkey whose authenticator does not count can log in eight times in five minutes, then gets 429.",
@@ -41,20 +37,16 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     id: "listPasskeys",
     method: "GET",
     path: "/auth/passkeys",
-    tag: "Auth",
-    feature: "passkeys",
     summary: "List the passkeys of the current user",
     description: "The oldest comes first.",
     requiresToken: true,
-    success: { status: 200, description: "The passkeys.", schema: PasskeyListResponse },
+    success: { status: 200, description: "The passkeys.", schema: contracts.PasskeyListResponse },
     handler: async ({ principal }) => (await passkeyService.list(principal)).map(contracts.toPasskey),
   }),
   operation({
     id: "createPasskey",
     method: "POST",
     path: "/auth/passkeys",
-    tag: "Auth",
-    feature: "passkeys",
     summary: "Create a passkey",
     description: "Stores the passkey that the browser has created. A user can have ten.",
     requiresToken: true,
@@ -69,8 +61,6 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     id: "deletePasskey",
     method: "DELETE",
     path: "/auth/passkeys/:id",
-    tag: "Auth",
-    feature: "passkeys",
     summary: "Remove a passkey of the current user",
     description: "Tokens of earlier logins with it remain valid.",
     requiresToken: true,
@@ -90,8 +80,6 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     id: "createPasskeyOptions",
     method: "POST",
     path: "/auth/passkeys/options",
-    tag: "Auth",
-    feature: "passkeys",
     summary: "Begin to create a passkey",
     description:
       "Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the password or the passkeys of the user change. If the service sends mail, the e-mail must be verified.",
@@ -104,7 +92,7 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
       description:
         "Counts against the limits of updates with a current password, by default {quota} per user and per client address.",
     },
-    success: { status: 200, description: "Options and state.", schema: PasskeyOptionsResponse },
+    success: { status: 200, description: "Options and state.", schema: contracts.PasskeyOptionsResponse },
     errors: ["CURRENT_PASSWORD_INCORRECT", "RECENT_LOGIN_REQUIRED", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
     handler: ({ principal, body }, request) =>
       passkeyService.requestCreation(principal, body.current_password, request),

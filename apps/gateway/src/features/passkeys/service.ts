@@ -1,5 +1,5 @@
 /**
- * Passkeys without HTTP: enrolment, management and logins. The client returns each challenge in a signed statement, the `state`.
+ * Passkeys without HTTP: enrolment, management and logins. The client returns each challenge signed, as the `state`.
  * The database enforces that each challenge is used only once, across all replicas.
  */
 import { createHash, randomBytes } from "node:crypto";
@@ -15,18 +15,17 @@ import {
 import { saltOf } from "@latchkey/hashing";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
-import type { CompleteLogin } from "../../login-completion.ts";
+import type { CompleteLogin, OwnerChecks } from "../../login-features.ts";
 import type { PasskeyRejection } from "../../observability/audit.ts";
-import type { OwnerChecks } from "../../owner-checks.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
-import { STATEMENT_LIFETIME_MS } from "../../tokens/passkey-statements.ts";
+import { CHALLENGE_LIFETIME_MS } from "../../tokens/passkey-challenges.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import { ALGORITHMS, createWebauthn } from "./webauthn.ts";
 
 type Configured = NonNullable<Config["passkeys"]> &
   Pick<Database, "passkeys"> &
-  Pick<TokenKeys, "passkeyStatements">;
+  Pick<TokenKeys, "passkeyChallenges">;
 
 interface PasskeyServiceOptions extends Configured, Pick<OwnerChecks, "proveOwner" | "findUser"> {
   /** If true, new passkeys require a verified e-mail, and users are notified of changes to their passkeys. */
@@ -36,11 +35,36 @@ interface PasskeyServiceOptions extends Configured, Pick<OwnerChecks, "proveOwne
   readonly completeLogin: CompleteLogin;
 }
 
-export type PasskeyService = ReturnType<typeof createPasskeyService>;
+/** What the client needs for the next step: the options for the browser, and the signed challenge. */
+interface PasskeyStep {
+  readonly options: object;
+  readonly state: string;
+}
 
-/** The clocks of replicas can differ: a used statement is stored until no replica accepts it. */
+export interface PasskeyService {
+  /** @throws EMAIL_NOT_VERIFIED, or an error of `proveOwner` */
+  requestCreation(
+    principal: Principal,
+    currentPassword: string | undefined,
+    request: RequestContext,
+  ): Promise<PasskeyStep>;
+  /** @throws PASSKEY_INVALID also if the user or the passkeys have changed since `requestCreation` */
+  create(principal: Principal, body: CreatePasskeyRequest, request: RequestContext): Promise<Passkey>;
+  list(principal: Principal): Promise<Passkey[]>;
+  /** @throws PASSKEY_NOT_FOUND, or LastLogin; the former also for the passkey of another user */
+  remove(principal: Principal, id: string, request: RequestContext): Promise<void>;
+  /** Depends on no user, and so reveals none. */
+  requestLogin(): PasskeyStep;
+  /**
+   * Returns an access token.
+   * @throws PASSKEY_REJECTED for every reason but one: TOO_MANY_REQUESTS if the passkey has logged in too often
+   */
+  login(body: PasskeyLoginRequest, request: RequestContext): Promise<string>;
+}
+
+/** The clocks of replicas can differ: a used challenge is stored until no replica accepts it. */
 const CLOCK_DIFFERENCE_MS = 10_000;
-const BUSY = `${MAX_USED_STATEMENTS} logins with one passkey per ${STATEMENT_LIFETIME_MS / 60_000} minutes`;
+const BUSY = `${MAX_USED_STATEMENTS} logins with one passkey per ${CHALLENGE_LIFETIME_MS / 60_000} minutes`;
 
 /** The values of the user that end an enrolment when they change. The salt is hashed because clients can read a state. */
 const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) => {
@@ -48,25 +72,20 @@ const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) 
   return [id, tokenVersion, passkeyRevision, saltDigest] as const;
 };
 
-export function createPasskeyService(options: PasskeyServiceOptions) {
-  const { rpId, rpName, passkeys, passkeyStatements, sendsMail, canLogIn } = options;
+export function createPasskeyService(options: PasskeyServiceOptions): PasskeyService {
+  const { rpId, rpName, passkeys, passkeyChallenges, sendsMail, canLogIn } = options;
   const { proveOwner, findUser, completeLogin } = options;
   const { verifyCreation, verifyLogin } = createWebauthn(options);
-  const timeout = STATEMENT_LIFETIME_MS;
+  const timeout = CHALLENGE_LIFETIME_MS;
 
   return {
-    /** @throws EMAIL_NOT_VERIFIED, or an error of `proveOwner` */
-    async requestCreation(
-      principal: Principal,
-      currentPassword: string | undefined,
-      request: RequestContext,
-    ) {
+    async requestCreation(principal, currentPassword, request) {
       const { user } = await proveOwner(principal, currentPassword, request);
       if (sendsMail && !user.emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
       const handle = await passkeys.chooseUserHandle(user.id, randomBytes(16).toString("base64url"));
       if (handle === null) throw new ServiceError("USER_NOT_FOUND");
       const existing = await passkeys.list(user.id);
-      const { challenge, state } = passkeyStatements.sign("passkey-creation", bindingOf(user));
+      const { challenge, state } = passkeyChallenges.sign("passkey-creation", bindingOf(user));
       const creationOptions = {
         challenge,
         rp: { id: rpId, name: rpName },
@@ -84,17 +103,15 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       return { options: creationOptions, state };
     },
 
-    /** @throws PASSKEY_INVALID also if the user or the passkeys have changed since `requestCreation` */
-    async create({ user, token }: Principal, body: CreatePasskeyRequest, { audit }: RequestContext) {
+    async create({ user, token }, { state, response, name }, { audit }) {
       const { id: userId, email, tokenVersion, passkeyRevision: revision } = user;
-      const { state, response, name } = body;
       const reject = (reason: PasskeyRejection): never => {
         audit("passkey.rejected", email, userId, { reason });
         throw new ServiceError("PASSKEY_INVALID");
       };
-      const statement =
-        passkeyStatements.verify(state, "passkey-creation", bindingOf(user)) ?? reject("state");
-      const credential = await verifyCreation(response, statement.challenge);
+      const { challenge } =
+        passkeyChallenges.verify(state, "passkey-creation", bindingOf(user)) ?? reject("state");
+      const credential = await verifyCreation(response, challenge);
       if (typeof credential === "string") return reject(credential);
       const condition = { ...token.guard, tokenVersion, revision };
       const created =
@@ -104,10 +121,9 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       return created;
     },
 
-    list: ({ user }: Principal): Promise<Passkey[]> => passkeys.list(user.id),
+    list: ({ user }) => passkeys.list(user.id),
 
-    /** @throws PASSKEY_NOT_FOUND, or LastLogin; the former also for the passkey of another user */
-    async remove({ user, token }: Principal, id: string, { audit }: RequestContext): Promise<void> {
+    async remove({ user, token }, id, { audit }) {
       if (!(await passkeys.delete(id, user.id, token.guard, { notifies: sendsMail, canLogIn }))) {
         await findUser(user.id, token.guard);
         throw new ServiceError("PASSKEY_NOT_FOUND");
@@ -115,24 +131,22 @@ export function createPasskeyService(options: PasskeyServiceOptions) {
       audit("passkey.removed", user.email, user.id);
     },
 
-    /** Depends on no user, and so reveals none. */
     requestLogin() {
-      const { challenge, state } = passkeyStatements.sign("passkey-login");
+      const { challenge, state } = passkeyChallenges.sign("passkey-login");
       return { options: { challenge, rpId, timeout, userVerification: "required" }, state };
     },
 
-    /**
-     * Returns an access token.
-     * @throws PASSKEY_REJECTED for every reason but one: TOO_MANY_REQUESTS if the passkey has logged in too often
-     */
-    async login({ state, response }: PasskeyLoginRequest, request: RequestContext): Promise<string> {
+    async login({ state, response }, request) {
       const { audit } = request;
       const reject = (reason: PasskeyRejection, passkey: FoundPasskey | null = null): never => {
         audit("passkey.rejected", passkey?.email ?? null, passkey?.userId, { reason });
         throw new ServiceError("PASSKEY_REJECTED");
       };
-      const { challenge, digest, expiresAt } =
-        passkeyStatements.verify(state, "passkey-login") ?? reject("state");
+      const {
+        challenge,
+        challengeDigest: digest,
+        expiresAt,
+      } = passkeyChallenges.verify(state, "passkey-login") ?? reject("state");
       const passkey = await passkeys.findById(response.id);
       const counter = await verifyLogin(response, challenge, passkey?.publicKey);
       if (!passkey) return reject("credential");

@@ -1,18 +1,19 @@
 /** The probes. Liveness uses no resource; readiness queries the database. */
 import { PROBE_RESPONSES } from "@latchkey/contracts";
-import { operation } from "../../http/operation.ts";
+import { userOperation } from "../../http/operation.ts";
 import type { Readiness } from "./service.ts";
 
-export const isLiveness = (path: string): boolean => path === "/healthz";
+const operation = userOperation({ tag: "Probes" });
+
+export const LIVENESS_PATH = "/healthz";
 /** Probes are not rate-limited, and are logged at level debug. */
-export const isProbe = (path: string): boolean => isLiveness(path) || path === "/readyz";
+export const PROBE_PATHS = [LIVENESS_PATH, "/readyz"];
 
 export const probeOperations = (readiness: Readiness) => [
   operation({
     id: "getLiveness",
     method: "GET",
-    path: "/healthz",
-    tag: "Probes",
+    path: LIVENESS_PATH,
     summary: "Check that the process is running",
     description: "Liveness: uses no other resource, so a supervisor can restart the process if it fails.",
     limit: "none",
@@ -28,7 +29,6 @@ export const probeOperations = (readiness: Readiness) => [
     id: "getReadiness",
     method: "GET",
     path: "/readyz",
-    tag: "Probes",
     summary: "Check that the service can handle requests",
     description: "Readiness: runs a trivial query on the database. Not ready during a shutdown.",
     limit: "none",

@@ -11,16 +11,16 @@ import {
 } from "@latchkey/contracts";
 import { decodeCursor, encodeCursor } from "../../http/cursor.ts";
 import { wrongType } from "../../http/issues.ts";
-import { operation } from "../../http/operation.ts";
+import { userOperation } from "../../http/operation.ts";
 import type { TodoService } from "./service.ts";
+
+const operation = userOperation({ tag: "Todos", feature: "todos" });
 
 export const todoOperations = (todoService: TodoService) => [
   operation({
     id: "listTodos",
     method: "GET",
     path: "/todos",
-    tag: "Todos",
-    feature: "todos",
     summary: "List todos by page",
     description: "In ascending order of id. A malformed cursor starts the listing at the beginning.",
     query: TodoQuery,
@@ -41,8 +41,6 @@ export const todoOperations = (todoService: TodoService) => [
     id: "createTodo",
     method: "POST",
     path: "/todos",
-    tag: "Todos",
-    feature: "todos",
     summary: "Create a todo",
     description: "A todo without `completed` is not completed.",
     body: CreateTodoRequest,
@@ -54,8 +52,6 @@ export const todoOperations = (todoService: TodoService) => [
     id: "getTodo",
     method: "GET",
     path: "/todos/:id",
-    tag: "Todos",
-    feature: "todos",
     summary: "Read a todo",
     description: "Todos have no owner: every client can read, change and delete each of them.",
     params: TodoPath,
@@ -68,8 +64,6 @@ export const todoOperations = (todoService: TodoService) => [
     id: "updateTodo",
     method: "PATCH",
     path: "/todos/:id",
-    tag: "Todos",
-    feature: "todos",
     summary: "Update a todo",
     description: "An empty object changes nothing.",
     params: TodoPath,
@@ -83,8 +77,6 @@ export const todoOperations = (todoService: TodoService) => [
     id: "deleteTodo",
     method: "DELETE",
     path: "/todos/:id",
-    tag: "Todos",
-    feature: "todos",
     summary: "Delete a todo",
     description: "Cannot be undone. The id is never used again.",
     params: TodoPath,

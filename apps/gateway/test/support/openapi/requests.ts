@@ -5,7 +5,7 @@ import { privateKeyVariables } from "@latchkey/testing/keys";
 import { mapMembers } from "../../../src/map-members.ts";
 import { createLoginCodes } from "../../../src/tokens/login-codes.ts";
 import type { Purpose, TokenUser } from "../../../src/tokens/one-time-tokens.ts";
-import { createPasskeyStatements } from "../../../src/tokens/passkey-statements.ts";
+import { createPasskeyChallenges } from "../../../src/tokens/passkey-challenges.ts";
 import { loginOidc, newClaims, oidcBody, oidcVariables, prepareIdentity, tokenOf } from "../identities.ts";
 import { beginEmailChange, signOneTimeToken } from "../one-time-token.ts";
 import { type HostileProvider, startHostileProvider } from "../openid/hostile-provider.ts";
@@ -23,7 +23,7 @@ interface Variation {
   readonly query?: string;
 }
 
-const passkeyStatements = createPasskeyStatements([SECRET_KEY]);
+const passkeyChallenges = createPasskeyChallenges([SECRET_KEY]);
 const loginCodes = createLoginCodes([SECRET_KEY]);
 
 /** The variables of a service with every operation. */
@@ -54,7 +54,7 @@ export function validBody({ body, operationId = "" }: NamedOperation, user = any
   const { state } =
     operationId === "emailLogin"
       ? loginCodes.begin(credentials.email)
-      : passkeyStatements.sign("passkey-login");
+      : passkeyChallenges.sign("passkey-login");
   const token = signOneTimeToken(purpose, user);
   const values = { ...credentials, current_password: credentials.password, token, state };
   return { ...example, ...Object.fromEntries(Object.entries(values).filter(([name]) => name in example)) };

@@ -10,6 +10,8 @@ import type { RequestObservation } from "../observability/metrics.ts";
 /** The data of a request for the log and the metrics. Middleware and routes add to the entry. */
 export interface RequestEntry extends RequestObservation {
   readonly path: string;
+  /** `path` without a trailing slash, which the router ignores when it matches routes. */
+  readonly matchedPath: string;
   /** `performance.now()` at the start of the request. */
   readonly startedAt: number;
   requestId: string;
@@ -30,26 +32,19 @@ export interface RequestEntry extends RequestObservation {
   error?: unknown;
 }
 
-const createEntry = (method: string, path: string): RequestEntry => ({
-  method,
-  path,
-  startedAt: performance.now(),
+/** The first step of `middleware/pipeline.ts` replaces it for each request. */
+export const EMPTY_ENTRY: RequestEntry = {
+  method: "",
+  path: "",
+  matchedPath: "",
+  startedAt: 0,
   durationMs: 0,
   requestId: "",
   isRequestIdInbound: false,
   clientAddress: "unknown",
-});
+};
 
-export const requestContext = () =>
-  new Elysia({ name: "request-context" })
-    .decorate("entry", createEntry("", ""))
-    .decorate("clientAddress", "unknown")
-    .onRequest((context) => {
-      // Elysia sets `path` before the first hook, but the types of Elysia 1 and 2 declare `path` only for later hooks.
-      const { path } = context as typeof context & { readonly path: string };
-      context.entry = createEntry(context.request.method, path);
-    });
-
-/** Removes a trailing slash, as the router does when it matches routes. */
-export const withoutTrailingSlash = (path: string): string =>
-  path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+export const requestEntry = () =>
+  new Elysia({ name: "request-entry" })
+    .decorate("entry", EMPTY_ENTRY)
+    .decorate("clientAddress", EMPTY_ENTRY.clientAddress);
