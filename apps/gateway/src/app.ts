@@ -149,11 +149,12 @@ export function createApp(options: AppOptions) {
     todoService: createTodoService(database.todos),
   });
 
+  const uncountedPaths = operations.filter(({ limit }) => limit === "none").map(({ path }) => path);
   const app = createServer({
     idleTimeoutSeconds: options.idleTimeoutSeconds ?? config.idleTimeoutSeconds,
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
-    gate: rateLimit(limiters?.default, new Set([...PROBE_PATHS, ...assets.contents.keys()])),
+    gate: rateLimit(limiters?.default, new Set([...uncountedPaths, ...assets.contents.keys()])),
     logger,
     logsPaths: config.log.format === "pretty",
     probePaths: new Set(PROBE_PATHS),

@@ -41,7 +41,35 @@ interface ChangeRules {
   readonly allowsUnverified?: boolean;
 }
 
-export type Administration = ReturnType<typeof createAdministration>;
+export interface Administration {
+  /** @throws USER_NOT_FOUND */
+  find(ref: UserRef): Promise<User>;
+  /** Creates an active user. @throws UserAlreadyExists */
+  create(values: NewUser, operator: Operator): Promise<User>;
+  /**
+   * Makes all changes or none. Members that are undefined stay as they are.
+   * @throws USER_NOT_FOUND, EMAIL_NOT_VERIFIED, UserAlreadyExists
+   */
+  change(id: number, change: OperatorChange, operator: Operator, rules?: ChangeRules): Promise<User>;
+  /** Ends all tokens of the user. @throws USER_NOT_FOUND */
+  revokeTokens(id: number, operator: Operator): Promise<User>;
+  /** @throws USER_NOT_FOUND */
+  removePasskeys(id: number, operator: Operator): Promise<User>;
+  /** @throws USER_NOT_FOUND */
+  removeIdentities(id: number, operator: Operator): Promise<User>;
+  /**
+   * Creates a user without a password, and mails a link to choose one, which no budget limits. An existing user without a password
+   * only gets the mail: `isNew` is false.
+   * @throws UserAlreadyExists, INACTIVE_USER, EMAIL_NOT_MAILABLE
+   */
+  invite(invitation: Invitation, operator: Operator): Promise<{ user: User; isNew: boolean }>;
+  /** Mails the link that resets the password; no budget limits it. @throws USER_NOT_FOUND, INACTIVE_USER, EMAIL_NOT_MAILABLE */
+  sendReset(id: number, operator: Operator): Promise<User>;
+  /** @throws USER_NOT_FOUND */
+  delete(id: number, operator: Operator): Promise<void>;
+  /** Deletes these users in one statement. Returns the number of users who existed. */
+  deleteAll(ids: readonly number[], operator: Operator): Promise<number>;
+}
 
 export function createAdministration({
   database: { users, passkeys, identities, outbox },
@@ -49,7 +77,7 @@ export function createAdministration({
   createEndedPassword,
   hasPassword,
   audit,
-}: AdministrationOptions) {
+}: AdministrationOptions): Administration {
   const write = (
     event: string,
     { id }: Pick<User, "id">,
@@ -100,28 +128,17 @@ export function createAdministration({
   };
 
   return {
-    /** @throws USER_NOT_FOUND */
-    find: async (ref: UserRef): Promise<User> =>
+    find: async (ref) =>
       expectUser("id" in ref ? await users.findById(ref.id) : await users.findByEmail(ref.email), ref),
 
-    /** Creates an active user. @throws UserAlreadyExists */
-    create: async (values: NewUser, operator: Operator): Promise<User> => {
+    async create(values, operator) {
       const user = await users.create(values);
       const roles = user.roles.length > 0 ? { roles: user.roles, previous_roles: [] } : {};
       write("user.registered", user, operator, roles);
       return user;
     },
 
-    /**
-     * Makes all changes or none. Members that are undefined stay as they are.
-     * @throws USER_NOT_FOUND, EMAIL_NOT_VERIFIED, UserAlreadyExists
-     */
-    change: async (
-      id: number,
-      change: OperatorChange,
-      operator: Operator,
-      { allowsUnverified = !notifies }: ChangeRules = {},
-    ): Promise<User> => {
+    async change(id, change, operator, { allowsUnverified = !notifies } = {}) {
       const check = allowsUnverified ? undefined : (user: User) => expectVerified(user, change);
       const options = { notifies, endedPassword: createEndedPassword(), ...(check && { check }) };
       const changed = await users.changeAsOperator(id, change, options);
@@ -130,19 +147,11 @@ export function createAdministration({
       return changed.user;
     },
 
-    /** Ends all tokens of the user. @throws USER_NOT_FOUND */
     revokeTokens: ending("tokens.revoked", (id) => users.revokeTokens(id)),
-    /** @throws USER_NOT_FOUND */
     removePasskeys: ending("passkey.removed", (id) => passkeys.deleteAll(id, { notifies })),
-    /** @throws USER_NOT_FOUND */
     removeIdentities: ending("identity.removed", (id) => identities.deleteAll(id, { notifies })),
 
-    /**
-     * Creates a user without a password, and mails a link to choose one, which no budget limits. An existing user without a password
-     * only gets the mail: `isNew` is false.
-     * @throws UserAlreadyExists, INACTIVE_USER, EMAIL_NOT_MAILABLE
-     */
-    invite: async (invitation: Invitation, operator: Operator) => {
+    async invite(invitation, operator) {
       const existing = await users.findByEmail(invitation.email);
       expectRecipient(existing ?? { email: invitation.email, isActive: true });
       if (existing && hasPassword(existing)) throw new UserAlreadyExists("email");
@@ -153,8 +162,7 @@ export function createAdministration({
       return { user, isNew: existing === null };
     },
 
-    /** Mails the link that resets the password; no budget limits it. @throws USER_NOT_FOUND, INACTIVE_USER, EMAIL_NOT_MAILABLE */
-    sendReset: async (id: number, operator: Operator): Promise<User> => {
+    async sendReset(id, operator) {
       const user = expectUser(await users.findById(id), { id });
       expectRecipient(user);
       await outbox.request("reset", user.email, { isLimited: false });
@@ -162,14 +170,12 @@ export function createAdministration({
       return user;
     },
 
-    /** @throws USER_NOT_FOUND */
-    delete: async (id: number, operator: Operator): Promise<void> => {
+    async delete(id, operator) {
       if (!(await users.delete(id))) expectUser(null, { id });
       write("user.deleted", { id }, operator);
     },
 
-    /** Deletes these users in one statement. Returns the number of users who existed. */
-    deleteAll: async (ids: readonly number[], operator: Operator): Promise<number> => {
+    async deleteAll(ids, operator) {
       const deleted = await users.deleteAll(ids);
       for (const id of deleted.toSorted((one, other) => one - other)) write("user.deleted", { id }, operator);
       return deleted.length;

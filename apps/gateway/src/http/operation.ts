@@ -78,7 +78,7 @@ export interface Operation<
   refineBody?(body: ValueOf<Body>): readonly ValidationIssue[];
   /** The issues in the example of a 422. Required if the operation has `params`, `query` or `body`. */
   readonly issues?: readonly ValidationIssue[];
-  /** `none`: the request does not count against the default limit either. @default the default limit only */
+  /** `none`: the default limit does not count the request either (GET and HEAD only). @default the default limit only */
   readonly limit?: OperationLimit<ValueOf<Body>> | "none";
   readonly success: Reply & { readonly schema?: Success };
   /** A response that is neither a success nor an error of the table. */

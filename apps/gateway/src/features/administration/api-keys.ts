@@ -17,20 +17,25 @@ export interface RejectedKey {
   readonly isFirst: boolean;
 }
 
-export function createApiKeys(keys: readonly ApiKey[], store: Store) {
+export interface ApiKeys {
+  /** Returns the name of the key, or null. Compares all keys. */
+  findName(key: string): string | null;
+  /** Counts a wrong key, and returns the error that the client receives. */
+  reject(client: string): Promise<RejectedKey>;
+}
+
+export function createApiKeys(keys: readonly ApiKey[], store: Store): ApiKeys {
   const digests = keys.map(({ name, key }) => ({ name, digest: digestOf(key) }));
   const wrongKeys = store.fixedWindow(WRONG_API_KEYS);
 
   return {
-    /** Returns the name of the key, or null. Compares all keys. */
-    findName(key: string): string | null {
+    findName(key) {
       const given = digestOf(key);
       let found: string | null = null;
       for (const { name, digest } of digests) if (timingSafeEqual(digest, given)) found ??= name;
       return found;
     },
-    /** Counts a wrong key, and returns the error that the client receives. */
-    async reject(client: string): Promise<RejectedKey> {
+    async reject(client) {
       const { count, resetsAt } = await wrongKeys.increment(client);
       const { rejection: quota, capacity } = WRONG_API_KEYS;
       const retryAfterSeconds = secondsUntil(resetsAt);
@@ -42,5 +47,3 @@ export function createApiKeys(keys: readonly ApiKey[], store: Store) {
     },
   };
 }
-
-export type ApiKeys = ReturnType<typeof createApiKeys>;

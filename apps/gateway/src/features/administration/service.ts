@@ -1,5 +1,6 @@
 /** The administration of users for programs: hashing, pages and shapes. The rules are in `packages/administration`. */
 import {
+  type Administration,
   type AdministrationOptions,
   countUsers,
   createAdministration,
@@ -39,9 +40,31 @@ interface CountersOptions {
   readonly counters: string;
 }
 
-export type AdministrationService = ReturnType<typeof createAdministrationService>;
+export interface AdministrationService
+  extends Pick<Administration, "delete" | "revokeTokens" | "removePasskeys" | "sendReset"> {
+  /** @throws USER_NOT_FOUND */
+  explain(id: number): Promise<AdminExplanation>;
+  /** @throws USER_NOT_FOUND */
+  read(id: number): Promise<AdminUser>;
+  /** `nextAfter` is the id of the last returned user, or null if there is no next page. */
+  list(request: UserSearch): Promise<{ items: AdminUser[]; nextAfter: number | null }>;
+  /** `isNew` is false if the user existed without a password and only got another invitation. */
+  create(
+    request: CreateAdminUserRequest,
+    operator: Operator,
+    signal: AbortSignal,
+  ): Promise<{ user: AdminUser; isNew: boolean }>;
+  /** Makes all changes or none. @throws USER_NOT_FOUND, EMAIL_NOT_VERIFIED, UserAlreadyExists */
+  update(
+    id: number,
+    request: UpdateAdminUserRequest,
+    operator: Operator,
+    signal: AbortSignal,
+  ): Promise<AdminUser>;
+  count(): Promise<AdminStats>;
+}
 
-export function createAdministrationService(options: AdministrationServiceOptions) {
+export function createAdministrationService(options: AdministrationServiceOptions): AdministrationService {
   const { database, hasher, rules, limits, audit } = options;
   const { users } = database;
   const administration = createAdministration({
@@ -64,23 +87,19 @@ export function createAdministrationService(options: AdministrationServiceOption
   const readLimits = limits ? createLimitsReader(limits) : async () => ({ state: "off" }) as const;
 
   return {
-    /** @throws USER_NOT_FOUND */
-    explain: async (id: number): Promise<AdminExplanation> => {
+    async explain(id) {
       const user = await administration.find({ id });
       const found = await readLimits(user);
       return explainLogin(user, { users, hasPassword, formatOf: hashFormat, rules, limits: found });
     },
-    /** @throws USER_NOT_FOUND */
-    read: async (id: number) => describe(await administration.find({ id })),
-    /** `nextAfter` is the id of the last returned user, or null if there is no next page. */
-    async list(request: UserSearch) {
+    read: async (id) => describe(await administration.find({ id })),
+    async list(request) {
       // One more row shows whether there is a next page.
       const rows = await users.list({ ...request, limit: request.limit + 1 });
       const items = await describeAll(rows.slice(0, request.limit));
       return { items, nextAfter: rows.length > request.limit ? (items.at(-1)?.id ?? null) : null };
     },
-    /** `isNew` is false if the user existed without a password and only got another invitation. */
-    async create(request: CreateAdminUserRequest, operator: Operator, signal: AbortSignal) {
+    async create(request, operator, signal) {
       const { email, username, password, email_verified: emailVerified } = request;
       const roles = toSet(request.roles ?? []);
       if (password === undefined || username === undefined) {
@@ -92,8 +111,7 @@ export function createAdministrationService(options: AdministrationServiceOption
       const user = { email, username, hashedPassword, roles, emailVerified };
       return { user: await describe(await administration.create(user, operator)), isNew: true };
     },
-    /** Makes all changes or none. @throws USER_NOT_FOUND, EMAIL_NOT_VERIFIED, UserAlreadyExists */
-    async update(id: number, request: UpdateAdminUserRequest, operator: Operator, signal: AbortSignal) {
+    async update(id, request, operator, signal) {
       const { username, email, password, roles } = request;
       const { is_active: isActive, email_verified: emailVerified } = request;
       const user = await administration.find({ id });
@@ -114,7 +132,7 @@ export function createAdministrationService(options: AdministrationServiceOption
     revokeTokens: administration.revokeTokens,
     removePasskeys: administration.removePasskeys,
     sendReset: administration.sendReset,
-    count: (): Promise<AdminStats> => countUsers(users, hashFormat),
+    count: () => countUsers(users, hashFormat),
   };
 }
 

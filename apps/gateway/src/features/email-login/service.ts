@@ -25,12 +25,20 @@ export interface EmailLoginOptions
   readonly completeLogin: CompleteLogin;
 }
 
-export type EmailLogin = ReturnType<typeof createEmailLogin>;
+export interface EmailLogin {
+  /** Returns the state of the code, also for an unknown e-mail. */
+  begin(email: string, request: RequestContext): Promise<{ state: string }>;
+  /**
+   * Returns an access token. All credentials of a user whose e-mail was not verified end: somebody else can have registered it.
+   * @throws LOGIN_CODE_INVALID, TOO_MANY_REQUESTS, INACTIVE_USER if other services verify tokens
+   */
+  login(body: EmailLoginRequest, request: RequestContext): Promise<string>;
+}
 
 const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
 const REJECTION = "too many codes for this e-mail";
 
-export function createEmailLogin(options: EmailLoginOptions) {
+export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
   const { users, outbox, loginCodes, digests, store, passwordGuard, completeLogin } = options;
   const perState = store.fixedWindow(CODE_ATTEMPTS.perState);
   const perHour = store.fixedWindow(CODE_ATTEMPTS.perHour);
@@ -58,19 +66,14 @@ export function createEmailLogin(options: EmailLoginOptions) {
   };
 
   return {
-    /** Returns the state of the code, also for an unknown e-mail. */
-    async begin(email: string, { audit }: RequestContext): Promise<{ state: string }> {
+    async begin(email, { audit }) {
       const { state, nonce } = loginCodes.begin(email);
       await outbox.request("login-code", email, { state: nonce });
       audit("login_code.requested", email);
       return { state };
     },
 
-    /**
-     * Returns an access token. All credentials of a user whose e-mail was not verified end: somebody else can have registered it.
-     * @throws LOGIN_CODE_INVALID, TOO_MANY_REQUESTS, INACTIVE_USER if other services verify tokens
-     */
-    async login({ state, code }: EmailLoginRequest, request: RequestContext): Promise<string> {
+    async login({ state, code }, request) {
       const { audit, network } = request;
       const reject = (email: string | null, user?: User | null): never => {
         audit("login_code.rejected", email, user?.id);

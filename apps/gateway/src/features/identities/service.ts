@@ -47,7 +47,26 @@ interface IdentityServiceOptions
 /** The user of a login, and the event if the login changed the user. */
 type FoundUser = readonly [user: User, event?: AuditEvent];
 
-export type IdentityService = ReturnType<typeof createIdentityService>;
+export interface IdentityService {
+  /** @throws INVALID_REQUEST, or ProviderUnavailable */
+  begin(name: string, request: OidcOptionsRequest): Promise<{ authorization_url: string; state: string }>;
+  /**
+   * Returns an access token.
+   * @throws IDENTITY_REJECTED, EMAIL_NOT_VERIFIED, TOO_MANY_REQUESTS, INACTIVE_USER
+   * @throws ProviderUnavailable, UserAlreadyExists, TooManyIdentities
+   */
+  login(name: string, body: OidcLoginRequest, request: RequestContext): Promise<string>;
+  /** @throws IDENTITY_REJECTED, ProviderUnavailable, IdentityAlreadyUsed, TooManyIdentities, or an error of `proveOwner` */
+  add(
+    principal: Principal,
+    name: string,
+    body: AddIdentityRequest,
+    request: RequestContext,
+  ): Promise<Identity>;
+  list(principal: Principal): Promise<Identity[]>;
+  /** @throws IDENTITY_NOT_FOUND, or LastLogin; the former also for the identity of another user */
+  remove(principal: Principal, id: number, request: RequestContext): Promise<void>;
+}
 
 /** Another request can create or change the user between two queries. Each attempt then finds the new state. */
 const MAX_ATTEMPTS = 3;
@@ -58,7 +77,7 @@ const isVerified = ({ emailVerified }: IdentityClaims): boolean =>
 const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 const EMAIL_MAX = 254;
 
-export function createIdentityService(options: IdentityServiceOptions) {
+export function createIdentityService(options: IdentityServiceOptions): IdentityService {
   const { identities, users, oidcStates, providers, redirectUris, canLogIn, sendsMail: notifies } = options;
   const { proveOwner, findUser, explainRejection, networkDigestOf, completeLogin } = options;
 
@@ -172,8 +191,7 @@ export function createIdentityService(options: IdentityServiceOptions) {
   };
 
   return {
-    /** @throws INVALID_REQUEST, or ProviderUnavailable */
-    async begin(name: string, { redirect_uri: redirectUri, code_challenge: challenge }: OidcOptionsRequest) {
+    async begin(name, { redirect_uri: redirectUri, code_challenge: challenge }) {
       const provider = expectProvider(name);
       if (!redirectUris.includes(redirectUri)) return reject422(["body", "redirect_uri"]);
       const { state, nonce } = oidcStates.begin(bindingOf(provider.settings, redirectUri), challenge);
@@ -181,12 +199,7 @@ export function createIdentityService(options: IdentityServiceOptions) {
       return { authorization_url: url, state };
     },
 
-    /**
-     * Returns an access token.
-     * @throws IDENTITY_REJECTED, EMAIL_NOT_VERIFIED, TOO_MANY_REQUESTS, INACTIVE_USER
-     * @throws ProviderUnavailable, UserAlreadyExists, TooManyIdentities
-     */
-    async login(name: string, body: OidcLoginRequest, request: RequestContext): Promise<string> {
+    async login(name, body, request) {
       const provider = expectProvider(name);
       const reject = rejecting(provider, request);
       const { subject, readClaims } = await redeem(provider, body, reject);
@@ -210,8 +223,7 @@ export function createIdentityService(options: IdentityServiceOptions) {
       return reject("user");
     },
 
-    /** @throws IDENTITY_REJECTED, ProviderUnavailable, IdentityAlreadyUsed, TooManyIdentities, or an error of `proveOwner` */
-    async add(principal: Principal, name: string, body: AddIdentityRequest, request: RequestContext) {
+    async add(principal, name, body, request) {
       const provider = expectProvider(name, "id");
       const { user, condition } = await proveOwner(principal, body.current_password, request);
       const { subject } = await redeem(provider, body, rejecting(provider, request, user));
@@ -222,10 +234,9 @@ export function createIdentityService(options: IdentityServiceOptions) {
       return added;
     },
 
-    list: ({ user }: Principal): Promise<Identity[]> => identities.list(user.id),
+    list: ({ user }) => identities.list(user.id),
 
-    /** @throws IDENTITY_NOT_FOUND, or LastLogin; the former also for the identity of another user */
-    async remove({ user, token }: Principal, id: number, { audit }: RequestContext): Promise<void> {
+    async remove({ user, token }, id, { audit }) {
       if (!(await identities.delete(id, user.id, token.guard, { notifies, canLogIn }))) {
         await findUser(user.id, token.guard);
         throw new ServiceError("IDENTITY_NOT_FOUND");
