@@ -12,6 +12,9 @@ const INSERT_USER = "insert into users (email, username, hashed_password)";
 const INSERT_PASSKEY =
   "insert into passkeys (credential_id, user_id, public_key, counter, name) values ('one', 1, 'key', 0, 'Phone')";
 
+const INSERT_IDENTITY =
+  "insert into identities (user_id, issuer, subject, provider) values (1, 'https://id.example', '1', 'example')";
+
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgresServer();
@@ -54,13 +57,14 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
     expect(await addUser("fay")).toBe(2_000_002);
   });
 
-  test("every token version grows by a random number, kept tokens end, and passkeys remain unless they are to be deleted", async () => {
+  test("every token version grows by a random number, kept tokens end, and passkeys and identities remain unless they are to be deleted", async () => {
     await using fixture = await openFixture();
     const { addUser, raise, sql } = fixture;
     await addUser("ada");
     await addUser("bob");
     await sql("update users set token_version = 7 * id, password_change_token_id = 'kept'");
     await sql(INSERT_PASSKEY);
+    await sql(INSERT_IDENTITY);
     type User = Record<"version" | "kept" | "revision", unknown>;
     const read = () =>
       sql<User>(
@@ -75,7 +79,8 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
       expect(after.map(({ kept, revision }) => [kept, revision])).toEqual(
         after.map(() => [null, options.length]),
       );
-      expect(await sql("select 1 from passkeys")).toHaveLength(1 - options.length);
+      for (const table of ["passkeys", "identities"])
+        expect(await sql(`select 1 from ${table}`)).toHaveLength(1 - options.length);
       before = after;
     }
   });

@@ -1,5 +1,5 @@
 /** The rules of passkeys, and the sequences by which others could be attacked. */
-import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
+import { afterEach, describe, expect, setSystemTime, spyOn, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import type { Passkey, Token } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
@@ -231,8 +231,10 @@ describe("with one service", async () => {
     expect(await list(service, other)).toEqual([]);
     const stolen = await requestCreation(service, { ...user, password: "not the password" });
     expect(stolen.body).toMatchObject({ code: "CURRENT_PASSWORD_INCORRECT" });
-    const foreign = creationBody(await beginCreation(service, user));
-    expect(await create(service, other, foreign)).toMatchObject(INVALID);
+    // Two new users, who differ only in their ids and salts.
+    const [one, two] = [await createVerified(service), await createVerified(service)];
+    const foreign = creationBody(await beginCreation(service, one));
+    expect(await create(service, two, foreign)).toMatchObject(INVALID);
   });
 
   test("a passkey requires a verified e-mail if mail is configured", async () => {
@@ -320,6 +322,17 @@ describe("with one service", async () => {
       expect(await latestReason(service)).toBe(reason);
     },
   );
+
+  test("a login with an unknown credential verifies as many signatures as one with the signature of another key", async () => {
+    // The time of a verification is too short to compare, so its calls are counted.
+    using verify = spyOn(crypto.subtle, "verify");
+    const countOf = async (deviations: Deviations) => {
+      verify.mockClear();
+      expect(await logIn(service, await loginBody(service, stranger, deviations))).toMatchObject(REJECTED);
+      return verify.mock.calls.length;
+    };
+    expect([await countOf({ id: known.id }), await countOf({})]).toEqual([1, 1]);
+  });
 
   test("a state is valid for one purpose and five minutes, and in one form", async () => {
     const { options, state } = await beginLogin(service);
