@@ -1,7 +1,7 @@
 /** Explains, in the order in which the service decides, what happens if a user logs in now. Each sentence about a state names its remedy. */
 import { type AdminExplanation, type AdminUserDetails, WRONG_PASSWORDS } from "@latchkey/contracts";
 import { hasImportedHash, type User, type UserRepository } from "@latchkey/database";
-import { describeUsers } from "./reports.ts";
+import { describeUser } from "./reports.ts";
 
 /** The configuration on which the result of a login depends. */
 export interface LoginRules {
@@ -68,9 +68,7 @@ function explainSuccess(limits: LoginLimits, networks: number): string | null {
 type Sentence = AdminExplanation[number];
 
 export async function explainLogin(user: User, options: ExplanationOptions): Promise<AdminExplanation> {
-  const [details] = await describeUsers(options.users, [user], options.hasPassword);
-  if (!details) throw new Error("One user has one description");
-  return explainDetails(user, details, options);
+  return explainDetails(user, await describeUser(options.users, user, options.hasPassword), options);
 }
 
 function explainDetails(

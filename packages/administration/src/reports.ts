@@ -33,11 +33,23 @@ export async function countUsers(
   return { users: totals.users, inactive: totals.inactive, active_30_days: totals.recent, imported };
 }
 
+type HasPassword = (user: User) => boolean;
+
+export async function describeUser(
+  users: Pick<UserRepository, "countLoginMeans">,
+  user: User,
+  hasPassword: HasPassword,
+): Promise<AdminUser> {
+  const [described] = await describeUsers(users, [user], hasPassword);
+  if (!described) throw new Error("One user has one description");
+  return described;
+}
+
 /** @param hasPassword whether any password can match */
 export async function describeUsers(
   users: Pick<UserRepository, "countLoginMeans">,
   described: readonly User[],
-  hasPassword: (user: User) => boolean,
+  hasPassword: HasPassword,
 ): Promise<AdminUser[]> {
   const ids = described.map(({ id }) => id);
   const means = await users.countLoginMeans(ids, FAMILIAR_NETWORK_DAYS * DAY_SECONDS);

@@ -4,6 +4,7 @@ import {
   type AdministrationOptions,
   countUsers,
   createAdministration,
+  describeUser,
   describeUsers,
   explainLogin,
   type LoginLimits,
@@ -76,11 +77,7 @@ export function createAdministrationService(options: AdministrationServiceOption
   });
 
   const describeAll = (found: readonly User[]) => describeUsers(users, found, hasPassword);
-  const describe = async (user: User): Promise<AdminUser> => {
-    const [described] = await describeAll([user]);
-    if (!described) throw new Error("One user has one description");
-    return described;
-  };
+  const describe = (user: User) => describeUser(users, user, hasPassword);
   const hash = async (password: string | undefined, signal: AbortSignal) =>
     password === undefined ? undefined : hasher.hash(password, { signal });
 
