@@ -34,7 +34,7 @@ interface AuthServiceOptions extends Pick<Database, "users" | "outbox"> {
   readonly isVerifiedElsewhere: boolean;
 }
 
-/** A change throws an error of `findUser` if the user does not meet the guard of the token any more. */
+/** A change throws an error of `findUser` if the token was revoked, or the user deactivated or deleted, since `authenticate`. */
 export interface AuthService extends OwnerChecks {
   /** @throws UserAlreadyExists */
   register(user: RegisterRequest, request: RequestContext): Promise<User>;
