@@ -89,6 +89,13 @@ function forge(id: number): string {
   return `${content}.${createHmac("sha256", SECRET_KEY).update(content).digest("base64url")}`;
 }
 
+const mailOf = ({ url }: { readonly url: string }) => ({
+  MAIL_URL: url,
+  MAIL_FROM: "latchkey@example.com",
+  PUBLIC_URL: "http://localhost",
+  AUTH_EMAIL_CHANGE: "true",
+});
+
 describe.each(["libsql", "postgres"])("on %s", (kind) => {
   test("after the commands for a stolen token, password, both and signing key, the thief has nothing, and each user the same id", async () => {
     await using database = await openDatabaseOf(kind);
@@ -154,12 +161,7 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
   test("after a mailbox was stolen for a day, one command gives the account back with the same id, and no link of the thief works", async () => {
     await using database = await openDatabaseOf(kind);
     await using mailServer = await startMailServer();
-    const mail = {
-      MAIL_URL: mailServer.url,
-      MAIL_FROM: "latchkey@example.com",
-      PUBLIC_URL: "http://localhost",
-      AUTH_EMAIL_CHANGE: "true",
-    };
+    const mail = mailOf(mailServer);
     await using gateway = start(database.url, SECRET_KEY, mail);
     const service = await gateway.ready();
     let seen = 0;
@@ -276,13 +278,7 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
   test("a restore ends every token, link and code of before, even if the signing key stays", async () => {
     await using database = await openDatabaseOf(kind);
     await using mailServer = await startMailServer();
-    const mail = {
-      MAIL_URL: mailServer.url,
-      MAIL_FROM: "latchkey@example.com",
-      PUBLIC_URL: "http://localhost",
-      AUTH_EMAIL_CHANGE: "true",
-      AUTH_EMAIL_LOGIN: "true",
-    };
+    const mail = { ...mailOf(mailServer), AUTH_EMAIL_LOGIN: "true" };
     const tool = async (command: string) => {
       const env = { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" };
       expect(await runTool(command.split(" "), { env, input: "" })).toMatchObject({ code: 0 });
