@@ -235,7 +235,7 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
   const warnings: string[] = [];
   if (values.OIDC_PROVIDERS !== null && !sendsMail(values))
     warnings.push(
-      "OIDC_PROVIDERS is set without MAIL_URL: users who log in with a provider cannot set a password",
+      "OIDC_PROVIDERS is set without MAIL_URL: users who log in with a provider cannot reset a password",
     );
   if (isProduction && values.TODOS_ENABLED)
     warnings.push("TODOS_ENABLED is true: everybody can read, change and delete all todos; set it to false");

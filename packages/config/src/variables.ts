@@ -216,15 +216,15 @@ export const VARIABLES = {
   RATE_LIMIT_ENABLED: variable(boolean, {
     default: "true",
     warn: (isEnabled) => (isEnabled ? null : "is false: rate limits are disabled"),
-  }).describe("`false` disables all rate limits and the limits of password guesses, for load tests"),
+  }).describe("`false` disables the limits of requests and password guesses, for load tests"),
   RATE_LIMIT_DEFAULT: variable(quota, { default: "6000/minute" }).describe(
     "Requests per client, except probes, preflights and static assets",
   ),
   RATE_LIMIT_LOGIN: variable(quota, { default: "5/minute" }).describe("Logins per client"),
   RATE_LIMIT_REGISTER: variable(quota, { default: "3/minute" }).describe("Registrations per client"),
   RATE_LIMIT_PASSWORD_CHANGE: variable(quota, { default: "5/minute" }).describe(
-    "Updates with `password` or `current_password` and changes of e-mail, per user and per client; reset confirmations, " +
-      "per client",
+    "Updates with `password` or `current_password`, changes of e-mail, new passkeys and identities, per user and per " +
+      "client; reset confirmations, per client",
   ),
   RATE_LIMIT_MAIL: variable(quota, { default: "5/minute" }).describe("Requests for mails per client"),
   MAIL_URL: variable(mailUrl, {
