@@ -62,7 +62,7 @@ export type IdentityRejection = "state" | "verifier" | "provider" | "unverified"
  */
 export interface AuditEntry extends AuditDetails {
   readonly event: AuditEvent;
-  /** undefined if the user is unknown, the registration was rejected, or the event is `reset.requested`. */
+  /** undefined if the user is unknown, the registration was rejected, or the event is `reset.requested` or `login_code.requested`. */
   readonly userId: number | undefined;
   /** undefined for a login with an unknown passkey: the request contains no e-mail. */
   readonly emailDigest: string | undefined;

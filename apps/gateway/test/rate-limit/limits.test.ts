@@ -30,7 +30,8 @@ const { rateLimits } = readConfig({ RATE_LIMIT_ENABLED: "true" });
 const perClient = (limit = 0) => `${limit} per minute and client address`;
 const attempts = describeRefill(LOGIN_ATTEMPTS, " attempts from unfamiliar networks");
 const wrong = inWords(WRONG_PASSWORDS.capacity);
-const { resets, passwords, passkeys, notifications } = MAIL_BUDGETS;
+const { resets, loginCodes, unverifiedLoginCodes } = MAIL_BUDGETS;
+const { passwords, passkeys, identities, takeovers, notifications } = MAIL_BUDGETS;
 
 const SENTENCES = {
   "docs/api.md": [
@@ -53,7 +54,9 @@ const SENTENCES = {
     `Each e-mail has ${attempts}`,
     `after ${wrong} wrong values in a day`,
     `${describeRefill(resets, " resets in 24 hours")}; as many verifications, approvals and confirmations of a change`,
-    `${inWords(passwords.capacity)} notifications of passwords and ${inWords(passkeys.capacity)} of passkeys in 24 hours`,
+    `${inWords(passwords.capacity)} notifications of passwords in 24 hours, ${inWords(passkeys.capacity)} of passkeys, ${inWords(identities.capacity)} of identities and ${inWords(takeovers.capacity)} of takeovers`,
+    `A recipient gets ${describeRefill(loginCodes, " codes")}`,
+    `an unverified one, ${inWords(unverifiedLoginCodes.capacity)} a day`,
     `all notifications share ${inWords(notifications.capacity)}`,
     `${inWords(EMAIL_CHANGE_REQUESTS)} requests of a user for a change of e-mail have an effect in 24 hours`,
   ],
