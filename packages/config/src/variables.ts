@@ -278,7 +278,7 @@ export const VARIABLES = {
     unset: "`HASH_QUEUE_SECONDS` of the recently achieved capacity, at least 64",
   }).describe("Maximum waiting derivations, in units of 600,000 iterations; further requests get 503"),
   HASH_QUEUE_SECONDS: variable(wholeNumber(1, 3600), { default: "5" }).describe(
-    "Maximum time a derivation waits for a lane, then 503; 500 ms during sustained overload",
+    "Maximum time a derivation waits for a lane, then 503; at most 500 ms during sustained overload",
   ),
   HASH_KERNEL: variable(text(`auto, or a kernel that the machine supports: ${KERNELS}`, /./s), {
     default: "auto",

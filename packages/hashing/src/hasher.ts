@@ -23,7 +23,7 @@ export interface HasherOptions {
    * @default the work that takes `queueSeconds` at the recently achieved capacity, at least 64
    */
   readonly queueLimit?: number;
-  /** The maximum time that a derivation waits for a lane, 1 to 3,600 seconds; 500 ms during sustained overload. @default 5 */
+  /** The maximum time that a derivation waits for a lane, 1 to 3,600 seconds; at most 500 ms during sustained overload. @default 5 */
   readonly queueSeconds?: number;
   /** "auto" or one of the names that `kernels()` returns. @default "auto" */
   readonly kernel?: string;

@@ -6,6 +6,13 @@
 
 /** A job that waits at most this long starts promptly. During sustained overload, no job waits longer. */
 const PROMPT_MS = 500;
+/**
+ * During sustained overload, a job waits only as long as it can still finish in about this time, because its client waits for a
+ * second: a worker with many lanes, or on a busy machine, needs most of it to run the job.
+ */
+const FINISHED_MS = 900;
+/** Shorter waits would leave lanes empty between two arrivals. */
+const MIN_WAIT_MS = 100;
 
 export class OverloadDetector {
   readonly #queueMs: number;
@@ -20,8 +27,10 @@ export class OverloadDetector {
     this.#promptMs = nowMs;
   }
 
-  get maxWaitMs(): number {
-    return this.isSustained ? Math.min(PROMPT_MS, this.#queueMs) : this.#queueMs;
+  /** @param runningMs the time that a job runs while all lanes are busy. */
+  maxWaitMs(runningMs: number): number {
+    if (!this.isSustained) return this.#queueMs;
+    return Math.min(PROMPT_MS, Math.max(MIN_WAIT_MS, FINISHED_MS - runningMs), this.#queueMs);
   }
 
   /** Overload is sustained when a job starts late and no job has started promptly for `queueMs`. */

@@ -215,7 +215,9 @@ export class Pool {
 
   #onExpiryTimer(): void {
     this.#expiryTimer = null;
-    const expiredMs = this.#nowMs() - this.#overload.maxWaitMs;
+    const { lanes, capacityPerSecond } = this.#workers;
+    const runningMs = capacityPerSecond > 0 ? (1000 * lanes) / capacityPerSecond : 0;
+    const expiredMs = this.#nowMs() - this.#overload.maxWaitMs(runningMs);
     for (const job of this.#workers.prefetched()) if (job.submittedMs < expiredMs) this.#rejectWaiting(job);
     for (const job of this.#queue) {
       if (job.submittedMs >= expiredMs) break;

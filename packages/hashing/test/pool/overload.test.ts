@@ -16,10 +16,12 @@ describe("OverloadDetector", () => {
       detector.onStart({ startedMs, waitedMs: 501 });
       expect(detector.isSustained).toBe(false);
     }
-    expect(detector.maxWaitMs).toBe(QUEUE_MS);
+    expect(detector.maxWaitMs(800)).toBe(QUEUE_MS);
     detector.onStart({ startedMs: 6000, waitedMs: 501 });
     expect(detector.isSustained).toBe(true);
-    expect(detector.maxWaitMs).toBe(500);
+    // A job that runs long waits less, but at least 100 ms.
+    const waits = [0, 400, 600, 800, 900].map((runningMs) => detector.maxWaitMs(runningMs));
+    expect(waits).toEqual([500, 500, 300, 100, 100]);
     // A free lane ends overload, which then needs the whole queue time again.
     detector.onFreeLane(7000);
     expect(detector.isSustained).toBe(false);
@@ -132,11 +134,12 @@ describe("a pool", () => {
     expect(stepped.results.slice(5)).toEqual(["d", "e", "f", "g"]);
   });
 
-  test("in sustained overload rejects every job that has waited 500 ms", async () => {
+  test("in sustained overload rejects every job that could not finish within 900 ms", async () => {
     await using stepped = openSteppedPool();
     await overload(stepped);
+    // The capacity of the worker is two per second and lane, so a job runs for 500 ms.
     stepped.submit("old");
-    stepped.advance(400);
+    stepped.advance(300);
     stepped.submit("new");
     stepped.advance(101);
     await stepped.settled(1);
