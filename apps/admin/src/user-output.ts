@@ -1,9 +1,7 @@
-/**
- * Prints users as aligned tables or as JSON, with the members of the API's `UserWithRoles`. Password hashes are never printed.
- */
+/** Prints users as aligned tables or as JSON, with the members of the API's `UserWithRoles`. Password hashes are never printed. */
 import { printable, toJson, write } from "@latchkey/cli";
-import { toUserWithRoles, UserWithRoles } from "@latchkey/contracts";
-import type { User } from "@latchkey/database";
+import { toIdentity, toPasskey, toUserWithRoles, UserWithRoles } from "@latchkey/contracts";
+import type { Database, User } from "@latchkey/database";
 
 /** `json`: prints JSON instead of a table. */
 export type Format = { readonly json?: boolean };
@@ -20,6 +18,19 @@ const toRow = (members: Readonly<Record<string, unknown>>, names = Object.keys(m
 export async function printUser(user: User, { json = false }: Format, details: object = {}): Promise<void> {
   const members = { ...toUserWithRoles(user), ...details };
   await write(json ? `${toJson(members)}\n` : createTable()([Object.keys(members), toRow(members)]));
+}
+
+/** The passkeys and identities of a user: for JSON as objects, otherwise only their names or providers, and dates. */
+export async function describeLogins(database: Database, { id }: User, { json = false }: Format) {
+  const withDate = (name: string, createdAt: string) => `${name} (${createdAt.slice(0, 10)})`;
+  const passkeys = (await database.passkeys.list(id)).map((passkey) =>
+    json ? toPasskey(passkey) : withDate(passkey.name, passkey.createdAt),
+  );
+  const identities = (await database.identities.list(id)).map((identity) => {
+    const { provider, createdAt, issuer, subject } = identity;
+    return json ? { ...toIdentity(identity), issuer, subject } : withDate(provider, createdAt);
+  });
+  return { passkeys, identities };
 }
 
 /** Prints the users page by page. The JSON is one array, with one user per line. */

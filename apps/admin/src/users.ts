@@ -1,10 +1,13 @@
-/** What the commands for users share: the administration, the log of changes with their operator, and hashing a password. */
+/** What the commands for users share: the administration, the log of changes with their operator, and new passwords. */
 import { readFileSync } from "node:fs";
 import { type Audit, createAdministration } from "@latchkey/administration";
-import { toJson, writeError } from "@latchkey/cli";
+import { CliError, EXIT, toJson, writeError } from "@latchkey/cli";
+import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
 import type { Database } from "@latchkey/database";
 import { createHasher, hasPassword, noPassword } from "@latchkey/hashing";
-import type { Variables } from "./environment.ts";
+import { readVariables, type Variables } from "./environment.ts";
+import { readPassword } from "./prompt.ts";
+import { passwordParser } from "./user-arguments.ts";
 
 /**
  * Logs a change as one JSON line on standard error, unless standard error is a terminal. The line has the fields and the event
@@ -20,10 +23,33 @@ const audit: Audit = (line) => {
 export const openAdministration = (database: Database, sendsMail = false) =>
   createAdministration({ database, sendsMail, createEndedPassword: noPassword, hasPassword, audit });
 
-/** Hashes the password in one worker. The worker exits afterwards. */
-export async function hashPassword(password: string, kernel: string): Promise<string> {
-  await using hasher = createHasher({ kernel, workers: 1 });
-  return await hasher.hash(password);
+/**
+ * Returns a function that reads a new password, checks the password by the rules of the service, and returns the hash.
+ * `HASH_WORKERS` is validated but not used, because one password needs only one worker.
+ */
+export async function openPasswordInput(variables: Variables): Promise<() => Promise<string>> {
+  const blocklist = await openPasswordBlocklist(variables.PASSWORD_BLOCKLIST);
+  const { HASH_KERNEL: kernel, PASSWORD_MIN_LENGTH } = readVariables(
+    ["HASH_KERNEL", "HASH_WORKERS", "PASSWORD_MIN_LENGTH", "PASSWORD_BLOCKLIST"],
+    variables,
+    { PASSWORD_BLOCKLIST: blocklist.validate },
+  );
+  const parse = passwordParser(PASSWORD_MIN_LENGTH, blocklist.isListed);
+  return async () => {
+    const password = await readPassword(parse);
+    await using hasher = createHasher({ kernel, workers: 1 });
+    return await hasher.hash(password);
+  };
+}
+
+/** Whether the service sends mails. @throws {CliError} with exit code 78 */
+export const readSendsMail = (variables: Variables): boolean =>
+  sendsMail(readVariables(["MAIL_URL", "NODE_ENV"], variables));
+
+/** @throws {CliError} with exit code 78 */
+export function expectMail(variables: Variables): void {
+  if (!readSendsMail(variables))
+    throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
 }
 
 /**

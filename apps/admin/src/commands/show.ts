@@ -1,0 +1,71 @@
+/** `users show` and `users list`: what is known about one user, and a table of users. */
+import { listUsers } from "@latchkey/administration";
+import { parseWholeNumber } from "@latchkey/cli";
+import { FAMILIAR_NETWORK_DAYS, ID_MAX } from "@latchkey/contracts";
+import { Command } from "commander";
+import { withDatabase } from "../database.ts";
+import type { Variables } from "../environment.ts";
+import { parseUserRef } from "../user-arguments.ts";
+import { describeLogins, type Format, printUser, printUsers } from "../user-output.ts";
+import { openAdministration } from "../users.ts";
+import { JSON_OPTION, USER, withExamples } from "./help.ts";
+
+type Flag = "imported" | "withoutPassword" | "inactive" | "json";
+type ListOptions = Readonly<
+  { after: string; limit?: string; search?: string } & Partial<Record<Flag, boolean>>
+>;
+
+export const showCommand = (variables: Variables): Command =>
+  withExamples(new Command("show"), [
+    "bun run admin users show ada@example.com",
+    "bun run admin users show 42 --json",
+  ])
+    .description(
+      "show one user, with the latest login, the passkeys, the identities of other services, the number of networks from which logins are never throttled, and the email_digest of the service's log",
+    )
+    .argument(...USER)
+    .option(...JSON_OPTION)
+    .action(async (text: string, format: Format) => {
+      const ref = parseUserRef(text);
+      await withDatabase(variables, async (database) => {
+        const { users, digests } = database;
+        const user = await openAdministration(database).find(ref);
+        const means = await users.countLoginMeans([user.id], FAMILIAR_NETWORK_DAYS * 24 * 60 * 60);
+        const familiar_networks = means.get(user.id)?.networks;
+        const { passkeys, identities } = await describeLogins(database, user, format);
+        const email_digest = (await digests.openEmailDigest())(user.email);
+        const last_login_at = user.lastLoginAt;
+        const details = { last_login_at, passkeys, identities, email_digest, familiar_networks };
+        await printUser(user, format, details);
+      });
+    });
+
+export const listCommand = (variables: Variables): Command =>
+  withExamples(new Command("list"), [
+    "bun run admin users list",
+    "bun run admin users list --limit 50 --after 1200",
+    "bun run admin users list --inactive --search @example.com",
+    "bun run admin users list --without-password",
+    "bun run --silent admin users list --json | jq -r '.[].email'",
+  ])
+    .description("list users in ascending order of ids")
+    .option("--limit <count>", "maximum number of users (default: all)")
+    .option("--after <id>", "list users with larger ids", "0")
+    .option("--search <text>", "only users whose e-mail or username contains this text")
+    .option("--inactive", "only inactive users")
+    .option("--without-password", "only users without a password")
+    .option("--imported", "only users whose imported hash has not been replaced yet")
+    .option(...JSON_OPTION)
+    .action(async ({ limit, after, search, imported, inactive, withoutPassword, ...format }: ListOptions) => {
+      const whole = (name: string, text: string, min: number) =>
+        parseWholeNumber({ name, text }, { min, max: ID_MAX });
+      const page = {
+        limit: limit === undefined ? Number.POSITIVE_INFINITY : whole("--limit", limit, 1),
+        after: whole("--after", after, 0),
+        contains: search,
+        isImported: imported,
+        isWithoutPassword: withoutPassword,
+        isActive: inactive ? false : undefined,
+      };
+      await withDatabase(variables, ({ users }) => printUsers(listUsers(users, page), format));
+    });
