@@ -1,5 +1,5 @@
 /** Explains, in the order in which the service decides, what happens if a user logs in now. Each sentence about a state names its remedy. */
-import { type AdminExplanation, type AdminUserDetails, WRONG_PASSWORDS } from "@latchkey/contracts";
+import { type AdminExplanation, WRONG_PASSWORDS } from "@latchkey/contracts";
 import { hasImportedHash, type User, type UserRepository } from "@latchkey/database";
 import { describeUser } from "./reports.ts";
 
@@ -68,14 +68,8 @@ function explainSuccess(limits: LoginLimits, networks: number): string | null {
 type Sentence = AdminExplanation[number];
 
 export async function explainLogin(user: User, options: ExplanationOptions): Promise<AdminExplanation> {
-  return explainDetails(user, await describeUser(options.users, user, options.hasPassword), options);
-}
-
-function explainDetails(
-  user: User,
-  details: AdminUserDetails,
-  { formatOf, rules, limits }: ExplanationOptions,
-): AdminExplanation {
+  const { users, formatOf, rules, limits } = options;
+  const details = await describeUser(users, user, options.hasPassword);
   const { has_password: hasPassword, passkeys, identities, networks } = details;
   const format = hasImportedHash(user) ? formatOf(user.importedHash ?? "") : null;
   const command = (name: string) => ({ command: `${TOOL} ${name} ${user.id}` });

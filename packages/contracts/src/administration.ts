@@ -35,10 +35,7 @@ export const AdminUser = Type.Object({
 export type AdminUser = Type.Static<typeof AdminUser>;
 
 /** What a user has besides the members of the read shape. */
-export type AdminUserDetails = Pick<
-  AdminUser,
-  "last_login_at" | "has_password" | "imported" | "passkeys" | "identities" | "networks"
->;
+type AdminUserDetails = Omit<AdminUser, keyof ReturnType<typeof toUserWithRoles>>;
 
 /** Copies only the listed members, so that a new column is never exposed by accident. */
 export const toAdminUser = (

@@ -33,42 +33,19 @@ const TEN_MINUTES = { lifetimeMs: 10 * 60 * 1000, lifetime: "ten minutes" };
 const A_DAY = { lifetimeMs: 24 * AN_HOUR.lifetimeMs, lifetime: "24 hours" };
 const SEVEN_DAYS = { lifetimeMs: 7 * A_DAY.lifetimeMs, lifetime: "seven days" };
 const NOTIFICATION = { ...A_DAY, isWanted: () => true, page: null };
+const isActive: MailDefinition["isWanted"] = (user) => user.isActive;
 
 /** The token replaces this text in the template of a link. */
 export const TOKEN_PLACEHOLDER = "{token}";
 
 export const MAILS = {
-  reset: {
-    ...AN_HOUR,
-    isWanted: ({ isActive }) => isActive,
-    page: "/account/reset-password",
-  },
-  verification: {
-    ...A_DAY,
-    isWanted: ({ emailVerified }) => !emailVerified,
-    page: "/account/verify-email",
-  },
+  reset: { ...AN_HOUR, isWanted: isActive, page: "/account/reset-password" },
+  verification: { ...A_DAY, isWanted: ({ emailVerified }) => !emailVerified, page: "/account/verify-email" },
   password: NOTIFICATION,
-  "email-change-approval": {
-    ...AN_HOUR,
-    isWanted: ({ isActive }) => isActive,
-    page: "/account/approve-email",
-  },
-  "email-change": {
-    ...AN_HOUR,
-    isWanted: ({ isActive }) => isActive,
-    page: "/account/change-email",
-  },
-  invitation: {
-    ...SEVEN_DAYS,
-    isWanted: ({ isActive }) => isActive,
-    page: "/account/invitation",
-  },
-  "login-code": {
-    ...TEN_MINUTES,
-    isWanted: ({ isActive }) => isActive,
-    page: null,
-  },
+  "email-change-approval": { ...AN_HOUR, isWanted: isActive, page: "/account/approve-email" },
+  "email-change": { ...AN_HOUR, isWanted: isActive, page: "/account/change-email" },
+  invitation: { ...SEVEN_DAYS, isWanted: isActive, page: "/account/invitation" },
+  "login-code": { ...TEN_MINUTES, isWanted: isActive, page: null },
   email: NOTIFICATION,
   passkey: NOTIFICATION,
   identity: NOTIFICATION,

@@ -22,6 +22,10 @@ export type RedisCommand = readonly [script: string, key: string, ...args: numbe
 const windowKey = ({ name, windowMs }: WindowLimit, key: string) =>
   `latchkey:limit:${name}:${windowMs}:${key}`;
 
+const windowCommand =
+  (script: string) =>
+  (limit: WindowLimit, key: string): RedisCommand => [script, windowKey(limit, key), limit.windowMs];
+
 /**
  * Returns the count and the remaining time of the window. A key that lost its expiry in a failover gets a new expiry. If more time
  * than a whole window remains, the clock of Redis was set back, and a new window starts.
@@ -38,11 +42,7 @@ elseif remaining > tonumber(ARGV[1]) then
 end
 return {count, remaining}`;
 
-export const incrementCommand = (limit: WindowLimit, key: string): RedisCommand => [
-  INCREMENT_SCRIPT,
-  windowKey(limit, key),
-  limit.windowMs,
-];
+export const incrementCommand = windowCommand(INCREMENT_SCRIPT);
 
 /** Keeps the expiry of the key, and does not recreate an expired key. */
 const DECREMENT_SCRIPT = `
@@ -61,11 +61,7 @@ if remaining < 0 then remaining = tonumber(ARGV[1]) end
 return {tonumber(redis.call("GET", KEYS[1]) or "0"), remaining}`;
 
 /** Changes nothing. */
-export const readWindowCommand = (limit: WindowLimit, key: string): RedisCommand => [
-  READ_SCRIPT,
-  windowKey(limit, key),
-  limit.windowMs,
-];
+export const readWindowCommand = windowCommand(READ_SCRIPT);
 
 /**
  * Returns the time until the next attempt. If it is 0, deducts one, unless the attempts to deduct (the last argument) are 0. A
@@ -115,9 +111,4 @@ export const takeCommand = (limit: BucketLimit, key: string) => bucketCommand(li
 export const readBucketCommand = (limit: BucketLimit, key: string) => bucketCommand(limit, key, 0);
 
 /** The arguments of the command `EVAL`. */
-export const toEval = ([script, key, ...args]: RedisCommand): string[] => [
-  script,
-  "1",
-  key,
-  ...args.map(String),
-];
+export const toEval = ([script, key, ...args]: RedisCommand) => [script, "1", key, ...args.map(String)];

@@ -43,14 +43,13 @@ export const Password = text({
 });
 
 /** The password of an existing user. It has no bounds, because the bounds apply only to new passwords. */
-const CurrentPassword = text({ format: "password", examples: ["correct horse battery staple"] });
+const currentPassword = (options: Type.TStringOptions = {}) =>
+  text({ format: "password", ...options, examples: ["correct horse battery staple"] });
 
 /** The password of an existing user, or nothing if the user has none and has logged in recently. */
-export const RecentPassword = text({
-  format: "password",
+export const RecentPassword = currentPassword({
   description:
     "Required, unless the user has no password. Such a user must have logged in within the last five minutes.",
-  examples: ["correct horse battery staple"],
 });
 
 /**
@@ -73,35 +72,26 @@ export const RegisterRequest = Type.Object(
 );
 export type RegisterRequest = Type.Static<typeof RegisterRequest>;
 
-export const LoginRequest = Type.Object({ email: Email, password: CurrentPassword });
+export const LoginRequest = Type.Object({ email: Email, password: currentPassword() });
 export type LoginRequest = Type.Static<typeof LoginRequest>;
 
 export const UpdateUserRequest = Type.Object(
   {
     username: Type.Optional(Username),
     password: Type.Optional(Password),
-    current_password: Type.Optional(
-      text({
-        format: "password",
-        description: "Verified if it is present.",
-        examples: ["correct horse battery staple"],
-      }),
-    ),
+    current_password: Type.Optional(currentPassword({ description: "Verified if it is present." })),
   },
   { examples: [{ username: "countess" }] },
 );
-const UpdateWithPasskeysRequest = Type.Object(
-  {
-    ...UpdateUserRequest.properties,
-    remove_passkeys: Type.Optional(
-      Type.Boolean({
-        description: "true: the new password also ends the passkeys of the user. Requires `password`.",
-        examples: [true],
-      }),
-    ),
-  },
-  { examples: [{ username: "countess" }] },
-);
+const UpdateWithPasskeysRequest = Type.Object({
+  ...UpdateUserRequest.properties,
+  remove_passkeys: Type.Optional(
+    Type.Boolean({
+      description: "true: the new password also ends the passkeys of the user. Requires `password`.",
+      examples: [true],
+    }),
+  ),
+});
 export type UpdateUserRequest = Type.Static<typeof UpdateWithPasskeysRequest>;
 
 interface UpdateRules {
