@@ -34,12 +34,9 @@ export class IdentityAlreadyUsed extends DatabaseError {
 }
 
 /** The user has the maximum number of identities. */
-export class TooManyIdentities extends Error {
-  override readonly name = "TooManyIdentities";
-  readonly code = "TOO_MANY_IDENTITIES";
-
+export class TooManyIdentities extends DatabaseError {
   constructor() {
-    super("The user has the maximum number of identities.");
+    super("TOO_MANY_IDENTITIES", "The user has the maximum number of identities.");
   }
 }
 

@@ -51,7 +51,7 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
         return countTables();
       });
     },
-    migrate: () => migrate({ path }),
+    migrate: () => migrate(path),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -64,18 +64,10 @@ export async function applyMigrations(orm: Orm, migrationsFolder = MIGRATIONS_FO
 }
 
 /**
- * @param options.migrationsFolder @default the migrations of this release
- * @throws SchemaTooNew
- * @throws MigrationRejected
- * @throws DatabaseUnavailable
+ * @param migrationsFolder @default the migrations of this release
+ * @throws SchemaTooNew, MigrationRejected, DatabaseUnavailable
  */
-export async function migrate({
-  path,
-  migrationsFolder,
-}: {
-  path: string;
-  migrationsFolder?: string;
-}): Promise<SchemaState> {
+export async function migrate(path: string, migrationsFolder?: string): Promise<SchemaState> {
   const { transact, close } = await openClient(path, BUSY_TIMEOUT_MS);
   try {
     return await transact((orm) => applyMigrations(orm, migrationsFolder));

@@ -237,12 +237,7 @@ async function applyMigrations(migrator: Migrator): Promise<SchemaState> {
   return "current";
 }
 
-/**
- * @throws UnsupportedDatabaseServer
- * @throws SchemaTooNew
- * @throws MigrationRejected
- * @throws DatabaseUnavailable
- */
+/** @throws UnsupportedDatabaseServer, SchemaTooNew, MigrationRejected, DatabaseUnavailable */
 export async function migrate({
   address,
   preparedStatements = { mode: "auto" },

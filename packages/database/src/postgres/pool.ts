@@ -20,22 +20,22 @@ export interface ConnectionPoolOptions extends ConnectOptions {
 }
 
 /** The place of one connection in the pool. */
-interface Slot {
+class Slot {
   /** Number of queries that use the connection, even if the connection has been closed in the meantime. */
-  pending: number;
+  pending = 0;
   /** Whether the last of these queries is a write or a transaction. */
-  isExclusive: boolean;
+  isExclusive = false;
   /** Whether the connection is closed when its queries end. */
-  isExpired: boolean;
+  isExpired = false;
   /** Whether the pool has replaced this slot. */
-  isRetired: boolean;
+  isRetired = false;
   /** Set after a failed attempt to open the connection. Until this time, the pool opens other connections if possible. */
-  retryAt: number;
+  retryAt = 0;
   /** The client of a connection that is open or being opened, otherwise null. */
-  client: SQL | null;
-  isOpening: boolean;
+  client: SQL | null = null;
+  isOpening = false;
   /** Equal to `client` while queries can use the connection, otherwise null. */
-  ready: SQL | null;
+  ready: SQL | null = null;
 }
 
 interface Waiter extends PromiseWithResolvers<Slot> {
@@ -47,17 +47,6 @@ const RETRY_PAUSE_MS = 1_000;
 
 const MIN_LIFE_MS = 25 * 60_000;
 const LIFE_RANGE_MS = 10 * 60_000;
-
-const createSlot = (): Slot => ({
-  pending: 0,
-  isExclusive: false,
-  isExpired: false,
-  isRetired: false,
-  retryAt: 0,
-  client: null,
-  isOpening: false,
-  ready: null,
-});
 
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
@@ -117,7 +106,7 @@ export class ConnectionPool {
   }
 
   #createSlots(): readonly Slot[] {
-    return Array.from({ length: this.#options.size }, createSlot);
+    return Array.from({ length: this.#options.size }, () => new Slot());
   }
 
   #take(isRead: boolean): Slot | null {

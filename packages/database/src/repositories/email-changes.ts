@@ -106,11 +106,8 @@ export function createEmailChanges({ transact }: RepositoryClient, dialect: Dial
         if (email === null) return null;
         await expectFreeEmail(transaction, email, user.id);
         const values = { email, emailVerified: true, pendingEmail: null, linkRevision, ...endedLogins };
-        const changed = await update(
-          transaction,
-          values,
-          and(eq(users.id, user.id), isPending(user, condition)),
-        );
+        const selection = and(eq(users.id, user.id), isPending(user, condition));
+        const changed = await update(transaction, values, selection);
         if (changed) await leaveEmail(transaction, user, true);
         return changed;
       }).catch(explainConflict(() => "email")),

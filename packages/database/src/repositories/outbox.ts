@@ -190,12 +190,8 @@ export function createOutboxRepository(
     postpone: ({ id, attempts }, seconds) => {
       // A change to the user can have cancelled the mail since the claim.
       const claimed = and(eq(outbox.id, id), eq(outbox.attempts, attempts), isWaiting);
-      return write(
-        orm
-          .update(outbox)
-          .set({ nextAttemptAt: later(seconds) })
-          .where(claimed),
-      );
+      const query = orm.update(outbox).set({ nextAttemptAt: later(seconds) });
+      return write(query.where(claimed));
     },
     deleteOld: () => write(orm.delete(outbox).where(isOld)),
     count: async () => Number((await waiting({}))[0]?.count),

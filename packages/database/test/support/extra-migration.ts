@@ -43,7 +43,7 @@ export async function openMigrationsFolder(
 const dialectOf = (url: string): Dialect => (url.startsWith("file:") ? "libsql" : "postgres");
 
 async function migrateWith(url: string, migrationsFolder: string): Promise<void> {
-  if (dialectOf(url) === "libsql") await migrateLibsql({ path: url.slice("file:".length), migrationsFolder });
+  if (dialectOf(url) === "libsql") await migrateLibsql(url.slice("file:".length), migrationsFolder);
   else await migratePostgres({ address: parsePostgresUrl(url), migrationsFolder });
 }
 
