@@ -8,7 +8,7 @@
  */
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
-import { randomStoredHash } from "@latchkey/hashing";
+import { noPassword } from "@latchkey/hashing";
 import { check, interleave, median, medianInterval, parseOptions, print } from "@latchkey/testing/benchmark";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { loadDuring, startService } from "@latchkey/testing/measured-service";
@@ -26,7 +26,7 @@ const emailOf = (user: "nobody" | "active" | "paused", round = 0): string => `${
 
 /** Users share one hash, because no password is correct. */
 async function seed(databaseUrl: string): Promise<void> {
-  const hashedPassword = randomStoredHash();
+  const { hashedPassword } = noPassword();
   await using database = await openDatabase({ url: databaseUrl });
   for (let round = -WARM_UP_ROUNDS; round <= samples; round++) {
     for (const user of ["active", "paused"] as const) {
@@ -121,7 +121,7 @@ await compare("registrations", registrations, 2, {
   for (let round = -WARM_UP_ROUNDS; round < changes; round++) {
     for (const name of ["one", "two"]) {
       const user = newUser(`${name}${round}`);
-      await database.users.create({ ...user, hashedPassword: randomStoredHash() });
+      await database.users.create({ ...user, ...noPassword() });
       tokens[user.username] = await logIn(changing.url, user);
     }
   }

@@ -17,7 +17,6 @@ export {
   hasPassword,
   isStoredHash,
   noPassword,
-  randomStoredHash,
   saltOf,
   validImportedHash,
 } from "./stored-hash.ts";

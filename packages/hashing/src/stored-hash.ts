@@ -71,9 +71,6 @@ function isBound({ hashedPassword, importedHash }: StoredPassword): boolean {
   return bindingDigest(parsed.salt, importedHash).equals(parsed.digest);
 }
 
-/** Returns a stored hash that no password matches. */
-export const randomStoredHash = (): string => bindImportedHash(createSalt());
-
 export const isStoredHash = (text: string): boolean => parseStoredHash(text) !== null;
 
 const bindingDigest = (salt: string, imported: string): Buffer =>
