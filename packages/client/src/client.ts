@@ -63,17 +63,10 @@ export function createClient(options: ClientOptions): Client {
 
   const passkeys: Passkeys = {
     async create(name, currentPassword, init) {
-      const body = { current_password: currentPassword };
-      const { options, state } = await sendAuthorized(
-        "POST",
-        "/auth/passkeys/options",
-        { body, member: "state" },
-        init,
-      );
-      const response = await promptForPasskey<CreatePasskeyRequest["response"]>("create", {
-        ...init,
-        options,
-      });
+      const parts = { body: { current_password: currentPassword }, member: "state" } as const;
+      const { options, state } = await sendAuthorized("POST", "/auth/passkeys/options", parts, init);
+      type Response = CreatePasskeyRequest["response"];
+      const response = await promptForPasskey<Response>("create", { ...init, options });
       return sendAuthorized("POST", "/auth/passkeys", { body: { state, response, name } }, init);
     },
     async login({ conditional: isConditional = false, ...init } = {}) {

@@ -1,19 +1,7 @@
 /** A time limit combined with a signal of the caller, also where `AbortSignal.any` and `AbortSignal.timeout` are missing. */
 
-export interface Deadline {
-  /** Aborts when the time is over, or with the caller's signal. */
-  readonly signal: AbortSignal;
-  /** Whether the time is over. False if the caller's signal aborted first. */
-  readonly isOver: boolean;
-  /** Ends the timer. */
-  clear(): void;
-}
-
-/**
- * @param ms the time, in milliseconds
- * @param outer the caller's signal
- */
-export function startDeadline(ms: number, outer?: AbortSignal | null): Deadline {
+/** @param outer the caller's signal */
+export function startDeadline(ms: number, outer?: AbortSignal | null) {
   const controller = new AbortController();
   let isOver = false;
   const timer = setTimeout(() => {
@@ -24,10 +12,13 @@ export function startDeadline(ms: number, outer?: AbortSignal | null): Deadline 
   if (outer?.aborted) abort();
   outer?.addEventListener("abort", abort);
   return {
+    /** Aborts when the time is over, or with the caller's signal. */
     signal: controller.signal,
+    /** Whether the time is over. False if the caller's signal aborted first. */
     get isOver() {
       return isOver;
     },
+    /** Ends the timer. */
     clear() {
       clearTimeout(timer);
       outer?.removeEventListener("abort", abort);
