@@ -197,14 +197,12 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     else report(name, `is the key of ${owner}, so both have the same kid`, "another key");
   }
 
-  if (values.AUTH_EMAIL_CHANGE && !sendsMail(values))
-    report("MAIL_URL", "is required with AUTH_EMAIL_CHANGE");
+  for (const name of ["AUTH_EMAIL_CHANGE", "AUTH_REQUIRE_VERIFIED_EMAIL", "AUTH_EMAIL_LOGIN"] as const)
+    if (values[name] && !sendsMail(values)) report("MAIL_URL", `is required with ${name}`);
   if (values.AUTH_EMAIL_CHANGE && values.MAIL_URL !== null && values.PUBLIC_URL === null) {
     const needsOrigin = values.MAIL_EMAIL_APPROVAL_URL === null || values.MAIL_EMAIL_CHANGE_URL === null;
     if (needsOrigin) report("PUBLIC_URL", "is required with AUTH_EMAIL_CHANGE");
   }
-  for (const name of ["AUTH_REQUIRE_VERIFIED_EMAIL", "AUTH_EMAIL_LOGIN"] as const)
-    if (values[name] && !sendsMail(values)) report("MAIL_URL", `is required with ${name}`);
   if (values.AUTH_RENEWAL_IDLE_HOURS > 0 && values.AUTH_RENEWAL_DAYS === 0)
     report(
       "AUTH_RENEWAL_IDLE_HOURS",

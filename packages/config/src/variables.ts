@@ -77,6 +77,15 @@ const otherPublicKey = (which: "next" | "previous") =>
   variable(publicKey, { file: true }).describe(
     `Public key of the ${which} \`AUTH_PRIVATE_KEY\`: published, and verifies tokens, also with HS algorithms`,
   );
+/** The address of a port that only `clients` must reach. */
+const privateHost = (port: "METRICS_PORT" | "ADMIN_PORT", name: string, clients: string) =>
+  variable(host, {
+    default: "127.0.0.1",
+    warn: (address, { isSet }) =>
+      isSet(port) && isPublicAddress(address)
+        ? `is a public address; make sure that only ${clients} can reach the ${name} port`
+        : null,
+  }).describe(`Address of the ${name} port. Never publish it`);
 const MINUTES_PER_DAY = 1440;
 /** With one of these features, whoever has the password can take the account for good. */
 const TAKEOVER_FEATURES = ["AUTH_EMAIL_CHANGE", "PASSKEY_ORIGINS", "OIDC_PROVIDERS"] as const;
@@ -296,23 +305,11 @@ export const VARIABLES = {
   METRICS_PORT: variable(port, { unset: "no metrics" }).describe(
     "Port of Prometheus metrics (`/metrics`), other than `PORT`",
   ),
-  METRICS_HOST: variable(host, {
-    default: "127.0.0.1",
-    warn: (address, { isSet }) =>
-      isSet("METRICS_PORT") && isPublicAddress(address)
-        ? "is a public address; make sure that only Prometheus can reach the metrics port"
-        : null,
-  }).describe("Address of the metrics port. Never publish it"),
+  METRICS_HOST: privateHost("METRICS_PORT", "metrics", "Prometheus"),
   ADMIN_PORT: variable(port, { unset: "no administration over HTTP" }).describe(
     "Port of the administration over HTTP, other than `PORT` and `METRICS_PORT`. Requires `ADMIN_API_KEYS`",
   ),
-  ADMIN_HOST: variable(host, {
-    default: "127.0.0.1",
-    warn: (address, { isSet }) =>
-      isSet("ADMIN_PORT") && isPublicAddress(address)
-        ? "is a public address; make sure that only your programs can reach the administration port"
-        : null,
-  }).describe("Address of the administration port. Never publish it"),
+  ADMIN_HOST: privateHost("ADMIN_PORT", "administration", "your programs"),
   ADMIN_API_KEYS: variable(apiKeys, { secret: "all" }).describe(
     "The programs that can administer users, each with its key",
   ),
