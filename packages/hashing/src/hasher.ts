@@ -4,7 +4,7 @@ import { availableCores, createQuotaBudget, quotaCores } from "./cpu-quota.ts";
 import { WorkerCrashed } from "./errors.ts";
 import { startsWith } from "./formats/format.ts";
 import { parseImportedHash } from "./formats/formats.ts";
-import { chooseKernel } from "./kernel/choose-kernel.ts";
+import { type ChosenKernel, chooseKernel } from "./kernel/choose-kernel.ts";
 import type { JobInput } from "./pool/job.ts";
 import type { PoolStats } from "./pool/metrics.ts";
 import { Pool } from "./pool/pool.ts";
@@ -50,13 +50,9 @@ export interface DeriveJob extends CallOptions {
   readonly iterations: number;
 }
 
-export interface HasherStats extends PoolStats {
+export interface HasherStats extends PoolStats, Pick<ChosenKernel, "fallbackReason" | "isNativeMissing"> {
   /** The kernel that does most of the work when all lanes are busy. */
   readonly kernel: string;
-  /** Why "auto" uses the portable kernel, or which kernels failed their known-answer test; null if neither applies. */
-  readonly fallbackReason: string | null;
-  /** Whether "auto" uses the portable kernel although native kernels exist for this processor. */
-  readonly isNativeMissing: boolean;
 }
 
 /** Every derivation can reject with HasherClosed, QueueFull, WorkerCrashed or an AbortError. */

@@ -61,13 +61,10 @@ async function createKeyPair(algorithm: KeyPairAlgorithm, prefix?: string) {
   return { ...key, ...files };
 }
 
-async function create(path: string, content: string, mode: number): Promise<void> {
-  await writeFile(path, `${content.trimEnd()}\n`, { mode, flag: "wx" }).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw unavailable(`Cannot create ${path} (${error.code}).`);
-    },
-  );
-}
+const create = (path: string, content: string, mode: number): Promise<void> =>
+  writeFile(path, `${content.trimEnd()}\n`, { mode, flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+    throw unavailable(`Cannot create ${path} (${error.code}).`);
+  });
 
 /** The lines with the public key are comments: a service rejects its own public key as the next or the previous key. */
 function describeKeyPair(pair: Awaited<ReturnType<typeof createKeyPair>>): string {

@@ -50,7 +50,7 @@ export async function importUsers(options: ImportOptions) {
   /** @param id undefined if the user is new and was not written */
   const accept = (outcome: "new" | "existing", { line, email, format }: NumberedUser, id?: number) => {
     counts[outcome] += 1;
-    increment(formats, format);
+    formats[format] = (formats[format] ?? 0) + 1;
     if (id !== undefined) imported.push({ line, email, id });
   };
 
@@ -138,10 +138,6 @@ export async function importUsers(options: ImportOptions) {
   }
   await flush();
   return { ...counts, formats, lastId };
-}
-
-export function increment(counts: Record<string, number>, name: string): void {
-  counts[name] = (counts[name] ?? 0) + 1;
 }
 
 /**

@@ -8,7 +8,7 @@ const PORTABLE = "portable";
 /** The processors that `native/sources.txt` names. */
 const PROCESSORS_WITH_KERNELS: ReadonlySet<string> = new Set(["x64", "arm64"]);
 
-interface ChosenKernel {
+export interface ChosenKernel {
   /** The kernel that is reported until a worker has measured which kernel is fastest. */
   readonly name: string;
   /** The maximum number of lanes of one worker. */

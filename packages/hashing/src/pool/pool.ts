@@ -23,14 +23,10 @@ const MAX_ATTEMPTS = 2;
 /** The interval at which the waiting times are checked while jobs wait. */
 const EXPIRY_INTERVAL_MS = 20;
 
+/** `workers`, `queueLimit` and `queueSeconds` are those of `HasherOptions`. */
 export interface PoolOptions {
   readonly workers: number;
-  /**
-   * The maximum waiting work. The unit is a derivation of 600,000 iterations. If undefined, the limit is the work that all
-   * workers can complete in `queueSeconds`, but at least 64.
-   */
   readonly queueLimit: number | undefined;
-  /** The maximum time that a derivation waits for a lane, without sustained overload. */
   readonly queueSeconds: number;
   /** The maximum number of lanes of one worker. Its measurements can justify fewer. */
   readonly lanes: number;
