@@ -1,7 +1,4 @@
-/**
- * Reads the variables that the tool shares with the service, according to the definitions of the service. Secret values are never
- * printed.
- */
+/** Reads variables by the service's definitions. Secret values are never printed. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { CliError, EXIT } from "@latchkey/cli";

@@ -1,6 +1,4 @@
-/**
- * Runs one command and exits with the exit code of the command. Only this file reads the environment and calls `process.exit`.
- */
+/** Runs one command and exits with its exit code. Only this file reads the environment and calls `process.exit`. */
 import { exitOnOutputError } from "@latchkey/cli";
 import { run } from "./program.ts";
 

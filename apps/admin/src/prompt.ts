@@ -1,7 +1,4 @@
-/**
- * Reads a password from a terminal without echo, or from one line of standard input. Passwords are never read from the command
- * line.
- */
+/** Reads a password from a terminal without echo, or from one line of standard input; never from the command line. */
 import { isUtf8 } from "node:buffer";
 import { CliError, EXIT, isTerminal, openLineReader, usageError, writeError } from "@latchkey/cli";
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";

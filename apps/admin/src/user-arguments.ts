@@ -31,10 +31,7 @@ export function parseNewEmail(given: string): string {
 
 const parseEmailOfDomain = textParser("domain", email, (text) => `user@${text.trim().toLowerCase()}`);
 
-/**
- * Returns the trimmed and lowercased domain: the part of an e-mail address after the `@`.
- * @throws {CliError} with exit code 64
- */
+/** Returns the domain of an e-mail address, trimmed and lowercased. @throws {CliError} with exit code 64 */
 export const parseDomain = (text: string): string => parseEmailOfDomain(text).slice("user@".length);
 
 /** @throws {CliError} with exit code 64 */

@@ -49,10 +49,7 @@ export async function printUsers(pages: AsyncIterable<readonly User[]>, { json =
   else if (isFirst) await write(formatRows([COLUMNS]));
 }
 
-/**
- * Returns a function that formats one part of a table. The columns of a part are at least as wide as the columns of all previous
- * parts.
- */
+/** Returns a function that formats the next part of a table. Columns never become narrower. */
 function createTable() {
   const widths: number[] = [];
   return (rows: readonly (readonly string[])[]): string => {

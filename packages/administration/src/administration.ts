@@ -46,10 +46,7 @@ export interface Administration {
   find(ref: UserRef): Promise<User>;
   /** Creates an active user. @throws UserAlreadyExists */
   create(values: NewUser, operator: Operator): Promise<User>;
-  /**
-   * Makes all changes or none. Members that are undefined stay as they are.
-   * @throws USER_NOT_FOUND, EMAIL_NOT_VERIFIED, UserAlreadyExists
-   */
+  /** Makes all changes or none. @throws USER_NOT_FOUND, EMAIL_NOT_VERIFIED, UserAlreadyExists */
   change(id: number, change: OperatorChange, operator: Operator, rules?: ChangeRules): Promise<User>;
   /** Ends all tokens of the user. @throws USER_NOT_FOUND */
   revokeTokens(id: number, operator: Operator): Promise<User>;

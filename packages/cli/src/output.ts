@@ -31,10 +31,7 @@ export const write = (text: string): Promise<void> =>
 /** Writes progress, questions and errors to standard error. */
 export const writeError = (text: string): void => void process.stderr.write(text);
 
-/**
- * Ends the process when a write to standard output fails. The exit code is 0 if the reader closed the pipe, as `head` does,
- * otherwise 1.
- */
+/** Ends the process when a write to standard output fails: with 0 if the reader closed the pipe, otherwise 1. */
 export function exitOnOutputError(): void {
   process.stdout.on("error", ({ code = "" }: NodeJS.ErrnoException) => {
     if (code === "EPIPE") process.exit(EXIT.ok);

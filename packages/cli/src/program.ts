@@ -7,10 +7,7 @@ interface ProgramOptions {
   readonly program: Command;
   /** The command-line arguments without the runtime and the script. */
   readonly args: readonly string[];
-  /**
-   * Converts errors of other libraries to `CliError`. A result that is neither a `CliError` nor a `CommanderError` is rethrown.
-   * @default none
-   */
+  /** Converts errors of other libraries. Any result but a `CliError` or `CommanderError` is rethrown. @default none */
   readonly convertError?: (error: unknown) => unknown;
   /** Whether errors are printed as `{"code": …, "message": …}`. @default false */
   readonly jsonErrors?: boolean;

@@ -6,9 +6,7 @@ import { writeError } from "./output.ts";
 
 export const isTerminal = (): boolean => process.stdin.isTTY === true;
 
-/**
- * @throws {CliError} The exit code is 1 for any answer except yes (message `declined`), 64 without a terminal and 130 for Ctrl-C.
- */
+/** @throws {CliError} with exit code 1 for any answer except yes (message `declined`), 64 without a terminal, 130 for Ctrl-C */
 export async function confirm(question: string, declined = "Nothing was changed."): Promise<void> {
   if (!isTerminal()) throw usageError("Cannot prompt without a terminal; pass --yes.");
   using reader = openLineReader({ echo: true });

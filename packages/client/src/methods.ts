@@ -128,10 +128,7 @@ export interface Client extends Operations {
   getJwks(options?: RequestOptions): Promise<PublicKeySet>;
   /** Returns one page. */
   listTodos(query?: TodoQuery, options?: RequestOptions): Promise<TodoPage>;
-  /**
-   * Iterates over all pages, starting at `cursor` if given. Sends one request per page. After an error, `next` requests the same
-   * page again.
-   */
+  /** Iterates over all pages from `cursor` on, one request per page. After an error, `next` requests the same page again. */
   todoPages(query?: TodoQuery, options?: RequestOptions): AsyncGenerator<TodoPage, void, undefined>;
   /** Iterates over the todos of all pages. Requests each page only when the page is needed. */
   todos(query?: TodoQuery, options?: RequestOptions): AsyncGenerator<Todo, void, undefined>;

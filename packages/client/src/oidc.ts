@@ -39,10 +39,7 @@ export function createBegunLogins(key: string, option: StorageOption = tabStorag
       begun = login;
       await stored.write(JSON.stringify(login));
     },
-    /**
-     * Returns the provider, and the body of the request that ends the login. Forgets the login.
-     * @throws LatchkeyOidcError
-     */
+    /** Forgets the login. Returns the provider, and the body of the request that ends it. @throws LatchkeyOidcError */
     async take(url: string | URL) {
       const parameters = new URL(url).searchParams;
       const text = begun ? null : await stored.read();

@@ -5,10 +5,7 @@ interface Page<Item> {
   readonly next_cursor: string | null;
 }
 
-/**
- * After an error, `next` calls `request` with the same cursor again.
- * @param cursor of the first page; undefined: the beginning
- */
+/** After an error, `next` requests the same page again. @param cursor of the first page; undefined: the beginning */
 export function iteratePages<P extends Page<unknown>>(
   request: (cursor: string | undefined) => Promise<P>,
   cursor: string | undefined,

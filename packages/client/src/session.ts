@@ -35,10 +35,7 @@ const RETRY_PAUSE = 0.05;
 const MIN_PAUSE_MS = 1000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/**
- * @param key the key of the token in `storage`
- * @param renew requests a new token and passes it to `replace`
- */
+/** @param renew requests a new token and passes it to `replace` */
 export function createSession(
   { token, storage, onTokenChange }: SessionOptions,
   key: string,
@@ -160,10 +157,7 @@ export function createSession(
     load,
     synchronize,
     renewIfDue,
-    /**
-     * Asynchronous storage returns a promise.
-     * @param next undefined: no user is logged in
-     */
+    /** Asynchronous storage returns a promise. @param next undefined: no user is logged in */
     store: (next: string | undefined): Promise<unknown> | undefined => hold(receive(next)),
     /**
      * Stores `next` unless this tab or another tab has already replaced `sent`. Returns whether `next` was stored.

@@ -64,10 +64,7 @@ export function createStoredText(option: StorageOption | undefined, key: string)
         return giveUp();
       }
     },
-    /**
-     * Asynchronous storage returns a promise.
-     * @param text null: none
-     */
+    /** Asynchronous storage returns a promise. @param text null: none */
     write(text: string | null): Promise<unknown> | undefined {
       try {
         const result = written ? written.then(() => put(text)) : put(text);

@@ -5,10 +5,7 @@ import { VARIABLE_NAMES, VARIABLES, type VariableName } from "./variables.ts";
 
 const MASK = "***";
 
-/**
- * Returns `NAME=value` lines in the order of the definitions. Secrets are masked. The effect of an unset variable is in
- * parentheses.
- */
+/** Returns `NAME=value` lines. Secrets are masked. The effect of an unset variable is in parentheses. */
 export const describeEnvironment = ({ texts }: Pick<Environment, "texts">): string =>
   VARIABLE_NAMES.map((name) => `${name}=${describeValue(name, texts[name])}\n`).join("");
 
@@ -50,10 +47,7 @@ function descriptionOf(name: VariableName): string {
 const TEXT_WIDTH = 74;
 const INDENTATION = " ".repeat(6);
 
-/**
- * All variables as plain text for `--help`. For each variable, the first line contains the name and the default. The
- * description is below.
- */
+/** All variables as plain text for `--help`: the name and the default, then the description. */
 export const variablesHelp = (): string =>
   VARIABLE_NAMES.map((name) => {
     const text = `${descriptionOf(name)}. Accepted: ${VARIABLES[name].accepted}.`;

@@ -1,7 +1,4 @@
-/**
- * Reads keys of ES256 and EdDSA from PEM. No message contains text of the value, because the value can be a secret key in the
- * wrong variable.
- */
+/** Reads keys of ES256 and EdDSA from PEM. No message contains the value: it can be a secret key in the wrong variable. */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { InvalidValue, type Kind } from "./variable-kinds.ts";
 

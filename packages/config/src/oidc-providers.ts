@@ -1,7 +1,4 @@
-/**
- * Parses the OpenID Connect providers and the pages to which they redirect. Messages contain no values, because one of them is a
- * secret.
- */
+/** OpenID Connect providers and the pages to which they redirect. No message contains a value: one is a secret. */
 import { leavesMachine } from "./network.ts";
 import { invalid, type Kind } from "./variable-kinds.ts";
 

@@ -49,19 +49,13 @@ export class ConfigurationError extends Error {
   }
 }
 
-/**
- * Reads all variables and checks them against each other.
- * @throws {ConfigurationError}
- */
+/** Reads all variables and checks them against each other. @throws {ConfigurationError} */
 export function parseEnvironment(variables: Variables, options: ParseOptions): Environment {
   const misspelled = describeUnknownVariables(Object.keys(variables));
   return parse(VARIABLE_NAMES, variables, { ...options, misspelled }, validateTogether);
 }
 
-/**
- * Reads only the variables in `names`, and does not check these variables against each other.
- * @throws {ConfigurationError}
- */
+/** Reads only the variables in `names`, without the checks against each other. @throws {ConfigurationError} */
 export const parseVariables = <Name extends VariableName>(
   names: readonly Name[],
   variables: Variables,
@@ -139,9 +133,7 @@ function describeInvalid(text: string, { secret }: Variable<unknown>): string {
 const typed = <Name extends VariableName>(environment: object): Environment<Name> =>
   environment as Environment<Name>;
 
-/**
- * Returns the text of the variable. If the definition allows a file, the text can be the content of the file at `NAME_FILE`.
- */
+/** Returns the text of the variable, or of the file at `NAME_FILE` if the definition allows one. */
 function readText(name: VariableName, variables: Variables, readFile: ReadFile): string | undefined {
   const { secret, file }: Variable<unknown> = VARIABLES[name];
   const path = secret || file ? variables[`${name}_FILE`] : undefined;
@@ -157,10 +149,7 @@ function readText(name: VariableName, variables: Variables, readFile: ReadFile):
   }
 }
 
-/**
- * Checks the variables against each other. Returns warnings about weak secrets. In production, weak secrets are issues
- * instead.
- */
+/** Checks the variables against each other. Returns warnings; weak secrets are issues in production. */
 function validateTogether(values: Values, issues: ConfigIssues): string[] {
   const { AUTH_ALGORITHM: algorithm, AUTH_SECRET_KEY: secretKey, AUTH_PRIVATE_KEY: privateKey } = values;
   const isProduction = values.NODE_ENV === "production";

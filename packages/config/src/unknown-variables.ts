@@ -1,7 +1,4 @@
-/**
- * Finds variables with a misspelled name: the service does not read such a variable, but reads a variable with a similar
- * name.
- */
+/** Finds variables that the service does not read, but whose name is similar to one that it reads. */
 import type { Variable } from "./variable-kinds.ts";
 import { VARIABLE_NAMES, VARIABLES } from "./variables.ts";
 

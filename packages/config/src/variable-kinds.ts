@@ -29,24 +29,14 @@ export interface Variable<Value> extends Kind<NonNullable<Value>> {
   readonly description: string;
   /** The default is a text, because the documentation shows the text that an operator would set. */
   readonly default?: string | ((context: VariableContext) => string);
-  /**
-   * Describes what applies if the variable is not set: a default that depends on the context, or the behavior without a
-   * default.
-   * @default "none"
-   */
+  /** What applies if it is not set: a default that depends on the context, or the behavior without one. @default "none" */
   readonly unset: string;
-  /**
-   * `all`: the value is never printed. `url`: the secret parts of the URL are masked. A secret can also be read from the file
-   * at `NAME_FILE`.
-   */
+  /** `all`: never printed. `url`: its secret parts are masked. Secrets can also be read from the file at `NAME_FILE`. */
   readonly secret?: "all" | "url";
   /** Whether the value can also be read from the file at `NAME_FILE`. Secrets do not need this member. */
   readonly file?: true;
   readonly requiredInProduction?: true;
-  /**
-   * Returns why a valid value is insecure, as the rest of a sentence that begins with the name. Returns null if the value is
-   * secure.
-   */
+  /** Returns why a valid value is insecure, as the rest of a sentence that begins with the name; null if it is secure. */
   warn?(value: NonNullable<Value>, context: VariableContext): string | null;
 }
 
@@ -203,10 +193,7 @@ export const passkeyOrigins: Kind<readonly string[]> = {
 
 const SMTP_URL = /^\s*smtp(s?):\/\/[^/?#]+\/?(\?tls=off)?$/i;
 
-/**
- * Parses a URL to options of nodemailer. With a mail server on this machine, STARTTLS is used only if the server offers
- * STARTTLS.
- */
+/** Returns options of nodemailer. A mail server on this machine does not have to offer STARTTLS. */
 export const mailUrl = {
   accepted: "smtp://USER:PASSWORD@HOST:PORT or smtps://…",
   parse: (text: string) => {

@@ -1,7 +1,4 @@
-/**
- * Defines every environment variable of the project. Parsing, messages, `--check-config` and the documentation use these
- * definitions.
- */
+/** Defines every environment variable. Parsing, messages, `--check-config` and the documentation use these definitions. */
 import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import { apiKeys } from "./api-keys.ts";
 import { databaseUrl, isUnencrypted } from "./database-url.ts";

@@ -29,10 +29,7 @@ const withDomain = (email: string, convert: (domain: string) => string): string 
   return email.slice(0, at) + convert(email.slice(at));
 };
 
-/**
- * Converts an internationalized domain to ASCII (UTS 46), because browsers submit it in ASCII. Returns any other address
- * unchanged.
- */
+/** Converts an internationalized domain to ASCII (UTS 46), as browsers do. Returns any other address unchanged. */
 export const toAsciiEmail = (email: string): string =>
   withDomain(email, (domain) => {
     if (isAscii(domain) || domain.length > EMAIL_MAX_LENGTH || NOT_CONVERTED.test(domain)) return domain;

@@ -2,10 +2,7 @@
 
 const MINUTE_MS = 60 * 1000;
 
-/**
- * Logins per e-mail from unfamiliar networks: at most 106 a day. The key is a digest of the e-mail. The `detail` of a 429 contains
- * `rejection`.
- */
+/** Logins per digest of an e-mail from unfamiliar networks: at most 106 a day. A 429 contains `rejection`. */
 export const LOGIN_ATTEMPTS = {
   name: "login",
   capacity: 10,

@@ -1,7 +1,4 @@
-/**
- * Text: any Unicode characters except U+0000, which neither PostgreSQL nor SQLite stores correctly. All patterns match in
- * linear time.
- */
+/** Text: any Unicode except U+0000, which neither database stores correctly. All patterns match in linear time. */
 import Type from "typebox";
 
 /** Excludes U+0000 and lone surrogates. Surrogate pairs match, because the validator sets the `u` flag. */

@@ -20,10 +20,7 @@ export interface DatabaseOptions {
 
 export interface Database extends Repositories, AsyncDisposable {
   readonly kind: "libsql" | "postgres";
-  /**
-   * Runs a trivial query. Fails after at most one second.
-   * @throws DatabaseUnavailable
-   */
+  /** Runs a trivial query. Fails after at most one second. @throws DatabaseUnavailable */
   ping(): Promise<void>;
   /**
    * Migrates the schema to this release. Several processes can call `migrate` at the same time. Fails after a minute.

@@ -1,7 +1,4 @@
-/**
- * What differs between the two databases in queries. Each database implements `Dialect` in its folder; the repositories are the
- * same for both.
- */
+/** What differs between the queries of the two databases. Each implements `Dialect` in its folder. */
 import type { Placeholder, SQL, SQLWrapper } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { Tables } from "./tables.ts";

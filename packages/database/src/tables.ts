@@ -32,10 +32,7 @@ export function createTables(columns: Columns) {
       emailVerified: boolean("email_verified").notNull().default(false),
       createdAt: createdAt(),
       updatedAt: updatedAt(),
-      /**
-       * The hash of another system. This hash is valid only together with the `hashedPassword` that was stored at the same
-       * time.
-       */
+      /** The hash of another system. Valid only with the `hashedPassword` that was stored at the same time. */
       importedHash: text("imported_hash"),
       /** null: the user registered here, or was imported by a release that did not store the time. */
       importedAt: timestamp("imported_at"),
@@ -97,10 +94,7 @@ export function createTables(columns: Columns) {
       /** The signature counter of the authenticator, an unsigned 32-bit integer. 0 if the authenticator does not count. */
       counter: bigint().notNull(),
       name: text().notNull(),
-      /**
-       * A JSON object. Each name is the digest of a signed challenge that a recent login used. The value is the challenge's
-       * time of expiry.
-       */
+      /** A JSON object: the digest of each signed challenge that a recent login used, and its time of expiry. */
       usedStatements: text("used_statements").notNull().default("{}"),
       createdAt: createdAt(),
       lastUsedAt: timestamp("last_used_at"),

@@ -20,10 +20,7 @@ export function availableCores(root = "/"): number {
   return Math.ceil(Math.min(affinityCores(root), quotaCores(root)));
 }
 
-/**
- * Reads the affinity mask on Linux (proc_pid_status(5)). Bun's `availableParallelism` also considers the CPU quota, and rounds
- * the quota down.
- */
+/** The affinity mask on Linux (proc_pid_status(5)), because Bun's `availableParallelism` rounds a CPU quota down. */
 function affinityCores(root: string): number {
   const status = readText(join(root, "proc/self/status"));
   const ranges = /^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1]?.split(",");

@@ -13,10 +13,7 @@ export class HasherClosed extends Error {
 export class QueueFull extends Error {
   override readonly name = "QueueFull";
   readonly code = "HASH_QUEUE_FULL";
-  /**
-   * @param retryAfterSeconds the time to empty the current queue at the measured capacity, in whole seconds: from 1 to the
-   * maximum waiting time.
-   */
+  /** @param retryAfterSeconds the time to empty the queue at the measured capacity: whole, from 1 to the maximum waiting time */
   constructor(readonly retryAfterSeconds: number) {
     super("The hash queue is full");
   }

@@ -77,10 +77,7 @@ export interface Hasher extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/**
- * Starts the workers.
- * @throws RangeError if a number is out of bounds; HashKernelUnavailable if the kernel cannot run on this machine.
- */
+/** Starts the workers. @throws RangeError if a number is out of bounds, HashKernelUnavailable if the kernel cannot run */
 export function createHasher(options: HasherOptions = {}): Hasher {
   const { workers = availableCores(), queueLimit, queueSeconds = 5, nice = DEFAULT_NICE } = options;
   checkInteger("workers", workers, { min: 1, max: 1024 });

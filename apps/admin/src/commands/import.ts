@@ -116,10 +116,7 @@ const openFile = (path: string, flags: "r" | "wx"): Promise<FileHandle> =>
     throw unavailable(`Cannot ${flags === "r" ? "read" : "create"} ${path} (${error.code}).`);
   });
 
-/**
- * Reads the file, or standard input if `file` is null. On a terminal, shows how much was read and, if the size is known, the
- * remaining time.
- */
+/** Reads the file, or standard input if it is null. A terminal shows what was read and, if known, the remaining time. */
 async function* readChunks(file: FileHandle | null): AsyncGenerator<Uint8Array> {
   const size = (await file?.stat())?.size ?? 0;
   const startedMs = performance.now();

@@ -76,10 +76,7 @@ export async function importUsers(options: ImportOptions) {
     return null;
   };
 
-  /**
-   * Counts or rejects the candidates who exist, who gave up the e-mail address, or whose username is taken. Returns all other
-   * candidates.
-   */
+  /** Returns the candidates who are new. Counts or rejects those who exist, gave up the e-mail, or have a taken username. */
   const withoutTaken = async (candidates: readonly NumberedUser[]): Promise<NumberedUser[]> => {
     if (candidates.length === 0) return [];
     const emails = candidates.map(({ email }) => email);

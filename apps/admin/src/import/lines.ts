@@ -13,10 +13,7 @@ export interface Line {
   readonly problem: string | null;
 }
 
-/**
- * Yields, for each chunk, the lines that end in the chunk. Lines end with LF or CRLF. The last line needs no line ending. A
- * BOM is ignored.
- */
+/** Yields, for each chunk, the lines that end in it, with LF or CRLF, and a last line without either. A BOM is ignored. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let number = 0;

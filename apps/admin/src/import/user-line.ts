@@ -9,10 +9,7 @@ import { Compile } from "typebox/schema";
 import { parseNewEmail, parseRoles, parseUsername } from "../user-arguments.ts";
 
 export interface LineUser extends ImportedUser {
-  /**
-   * The name of the hash format: `latchkey` is this service's own format. `none` means no hash; the line's `null_reason` is
-   * appended.
-   */
+  /** `latchkey` is this service's own format; `none` means no hash, followed by the line's `null_reason`. */
   readonly format: string;
 }
 
@@ -99,9 +96,7 @@ function parseHash(hash: string | null, nullReason?: string) {
   return { hashedPassword: hashing.bindImportedHash(hash), importedHash: hash, format };
 }
 
-/**
- * Returns the part before the `@` and a digest of the e-mail address. The username is unique, and always the same for an address.
- */
+/** The part before the `@` and a digest of the e-mail address: unique, and always the same for an address. */
 function usernameOf(email: string): string {
   const suffix = `-${createHash("sha256").update(email).digest("hex").slice(0, 8)}`;
   const [name = ""] = email.split("@");

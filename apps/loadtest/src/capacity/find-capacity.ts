@@ -33,9 +33,7 @@ const DEFAULT_LANES = 32;
 /** The first rate of the open loops, as a proportion of the rate of the closed loop. */
 const FIRST_SHARE = 0.5;
 const RAISE = 1.25;
-/**
- * Bisection ends at this ratio of the lowest failed rate to the highest passed rate. Short runs cannot distinguish closer rates.
- */
+/** Bisection ends at this ratio of the lowest failed to the highest passed rate: short runs cannot distinguish closer ones. */
 const RESOLUTION = 1.03;
 const MAX_RATES = 10;
 

@@ -13,10 +13,7 @@ const CapacityFile = Type.Object({
 });
 export type Capacity = Static<typeof CapacityFile>;
 
-/**
- * A login reads the user by e-mail before and after the password is hashed. A login stores the client's network at most once a
- * day.
- */
+/** A login reads the user before and after hashing. It stores the network at most once a day. */
 export const QUERIES_PER_LOGIN = 2;
 /**
  * One Redis script for the default quota and one for the quota of logins. A login from an unfamiliar network needs one more
@@ -64,10 +61,7 @@ export function createPlan(asked: PlanOptions, capacity: Capacity) {
     /** Redis scripts per second, if the replicas share rate limits. */
     scriptsPerSecond: SCRIPTS_PER_LOGIN * loginsPerSecond,
     connections: replicas * poolSize,
-    /**
-     * The maximum is reached after PostgreSQL hangs: each replica opens a new pool while the old pool's connections stay open for
-     * some seconds.
-     */
+    /** After PostgreSQL hangs, each replica opens a new pool while the connections of the old one stay open for seconds. */
     connectionsAtMost: replicas * (2 * poolSize + ADDITIONAL_CONNECTIONS),
   };
 }

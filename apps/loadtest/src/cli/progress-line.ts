@@ -1,7 +1,4 @@
-/**
- * Displays the progress of a run. On a terminal, one line is redrawn every second. Otherwise, a new line is added every few
- * seconds.
- */
+/** Displays the progress of a run: on a terminal, one line every second; otherwise, a new line every few seconds. */
 import type { RunOptions } from "../load/scenarios.ts";
 import type { Progress } from "../measure/run.ts";
 import * as format from "../report/format.ts";

@@ -1,7 +1,4 @@
-/**
- * Calls a function at each intended start. Each call is at most a few hundredths of a millisecond late, unless this process is
- * overloaded.
- */
+/** Calls a function at each intended start, at most some hundredths of a millisecond late unless overloaded. */
 import type { ArrivalSchedule } from "./arrival-thread.ts";
 
 export type ArrivalClock = Awaited<ReturnType<typeof openArrivalClock>>;

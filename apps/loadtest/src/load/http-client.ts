@@ -34,10 +34,7 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "timed out",
 };
 
-/**
- * Shorter than the idle timeout of the service: the service must not close a connection at the moment when a request reuses that
- * connection.
- */
+/** Shorter than the idle timeout of the service, which must not close a connection that a request is about to reuse. */
 const IDLE_TIMEOUT_MS = 4000;
 
 /** @param timeoutMs the maximum time from sending a request to the end of the response */

@@ -89,9 +89,7 @@ async function deleteUsers(
   await inParallel([...created].values(), (index) => deleteUser(index).catch(() => undefined));
 }
 
-/**
- * Calls `work` for each index. After an error, starts no more calls, waits for the pending calls, then throws the first error.
- */
+/** Calls `work` for each index. After an error, waits for the pending calls, then throws the first error. */
 async function inParallel(indices: IterableIterator<number>, work: (index: number) => Promise<void>) {
   const errors: unknown[] = [];
   const workRest = async (): Promise<void> => {

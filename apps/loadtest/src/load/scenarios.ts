@@ -37,10 +37,7 @@ export interface OpenLoad {
 /** The options of a run from the command line. Reports contain these options as `asked`. */
 export interface RunOptions {
   readonly url: string;
-  /**
-   * `open`: requests are sent at a rate, regardless of the responses. `closed`: each client waits for the response to its
-   * request.
-   */
+  /** `open`: requests are sent at a rate, regardless of the responses. `closed`: each client waits for its response. */
   readonly load: OpenLoad | { readonly kind: "closed"; readonly concurrency: number };
   readonly durationSeconds: number;
   readonly scenario: ScenarioName;

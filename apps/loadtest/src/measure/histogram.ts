@@ -1,7 +1,4 @@
-/**
- * Stores latencies in an HdrHistogram, in microseconds with three significant digits. Memory is constant for any number of
- * values.
- */
+/** Latencies in an HdrHistogram, in microseconds with three significant digits. Its memory is constant. */
 import { build, type Histogram } from "hdr-histogram-js";
 
 /** All values except `count` are in milliseconds. */

@@ -43,10 +43,7 @@ class Operation {
       sent: this.sent,
       /** Number of responses by status; `none` if the connection failed or the timeout expired. */
       statuses: { ...this.statuses },
-      /**
-       * Number of requests with the status `none`, by connection error: `refused`, `reset`, `closed`, `timed out`, or any other
-       * error's code.
-       */
+      /** Requests with the status `none` by connection error: see `ResponseStatus`. */
       connectionErrors: { ...this.connectionErrors },
       /** Number of requests without a response or with an unexpected status. The 401 for a wrong password is expected. */
       errors: this.errors,

@@ -18,10 +18,7 @@ export type Run = Awaited<ReturnType<typeof runLoad>>;
 export interface RunLoadOptions extends Omit<PrepareOptions, "onUser"> {
   /** The function that `withUsers` passes to `work`. */
   readonly next: NextRequest;
-  /**
-   * Duration of the load before the measurement begins. The first requests do not count, because they find an idle service.
-   * @default 1
-   */
+  /** Duration of the load before the measurement: the first requests find an idle service. @default 1 */
   readonly warmUpSeconds?: number | undefined;
   /** @default none: the result contains no metrics of the service */
   readonly metrics?: ServerMetrics | undefined;
@@ -95,9 +92,7 @@ export async function runLoad(options: RunLoadOptions) {
     ...result,
     seconds: recorder.seconds(),
     probe: await probes.stop(),
-    /**
-     * The figures of the load generator. If the load generator was the bottleneck, the measurement does not describe the service.
-     */
+    /** If the load generator was the bottleneck, the measurement does not describe the service. */
     driver: { ...shares, lateness, bottleneck: bottleneckOf({ ...result.all, ...shares, lateness }) },
     /** Null if the option `metrics` is not set. */
     server: metrics?.peak() ?? null,

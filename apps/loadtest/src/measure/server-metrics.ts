@@ -23,10 +23,7 @@ export async function openServerMetrics(url: string) {
   return {
     /** The latest figures. */
     current: () => current,
-    /**
-     * Returns the latest figures. `lanesBusy` and `queueLength` are the maxima since the previous call of `peak`, or since the
-     * start.
-     */
+    /** The latest figures, but the maxima of `lanesBusy` and `queueLength` since the previous call, or the start. */
     peak(): ServerFigures {
       const figures = { ...current, lanesBusy, queueLength };
       [lanesBusy, queueLength] = [0, 0];

@@ -24,10 +24,7 @@ function unwrap(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error;
 }
 
-/**
- * Returns the extended result code of an error of the driver (`libsql`) or the client (`@libsql/client`). Returns null for
- * any other error.
- */
+/** The extended result code of an error of `libsql` or `@libsql/client`; null for any other error. */
 function resultCode(error: unknown): string | null {
   if (error instanceof LibsqlError) return error.extendedCode ?? error.code;
   return error instanceof Database.SqliteError ? error.code : null;

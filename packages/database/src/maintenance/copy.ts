@@ -66,10 +66,7 @@ async function digestRows(
 const countRows = async ({ orm, select }: ExclusiveSession, { table }: SessionTable): Promise<number> =>
   singleRow(await select(orm.select({ rows: sql<number>`cast(count(*) as integer)` }).from(table))).rows;
 
-/**
- * The caller commits the transaction of the target.
- * @throws CopyRejected
- */
+/** The caller commits the transaction of the target. @throws CopyRejected */
 export async function copyTables(
   source: ExclusiveSession,
   target: ExclusiveSession,

@@ -1,15 +1,10 @@
-/**
- * Opens connections to the server, and checks whether a connection is direct: no pooler is between this process and the
- * server process.
- */
+/** Opens connections, and checks whether they are direct: without a pooler between this process and the server. */
 import type { PostgresAddress } from "@latchkey/contracts";
 import { SQL } from "bun";
 import type { DatabaseOptions } from "../database.ts";
 import { singleRow } from "../row-decoder.ts";
 
-/**
- * Shared by all connections of a process. `auto` changes to `false` permanently when a connection is not proved to be direct.
- */
+/** Shared by all connections. `auto` becomes `false` for good when a connection is not proved to be direct. */
 export interface PreparedStatements {
   mode: NonNullable<DatabaseOptions["preparedStatements"]>;
 }

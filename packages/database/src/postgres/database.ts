@@ -17,10 +17,7 @@ interface PostgresOptions extends Omit<DatabaseOptions, "baseDirectory"> {
 
 const PING_DEADLINE_MS = 900;
 
-/**
- * Does not connect. The first query opens a connection.
- * @throws UnsupportedDatabaseUrl
- */
+/** The first query opens a connection. @throws UnsupportedDatabaseUrl */
 export function openPostgresDatabase({
   url,
   poolSize = 10,

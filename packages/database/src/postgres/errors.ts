@@ -9,10 +9,7 @@ export const DEADLINE_REASON = "DEADLINE";
 /** The client's error code for a connection that was closed before or during a query. */
 export const CLOSED_REASON = "ERR_POSTGRES_CONNECTION_CLOSED";
 
-/**
- * The SQLSTATEs `admin_shutdown`, `crash_shutdown` and `idle_session_timeout`, and the client's codes for a connection that
- * was closed.
- */
+/** `admin_shutdown`, `crash_shutdown`, `idle_session_timeout`, and the client's code for a closed connection. */
 const LOST_CONNECTION_REASONS = ["57P01", "57P02", "57P05", CLOSED_REASON];
 
 /** The SQLSTATE `lock_not_available`. */
@@ -28,9 +25,7 @@ const READ_ONLY_REASON = "25006";
 const LOST_STATEMENT_REASONS = ["42P05", "26000"];
 const LOST_STATEMENT = "the connection pooler does not support prepared statements and mixed them up";
 
-/**
- * Errors that an operator can resolve, by SQLSTATE (PostgreSQL documentation, appendix A) or by the client's own error code.
- */
+/** Errors that an operator can resolve, by SQLSTATE (PostgreSQL documentation, appendix A) or the client's own code. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   [READ_ONLY_REASON]: "the server accepts no writes",
   // `protocol_violation`: every error of PgBouncer has this code. PostgreSQL returns this code if statements were mixed up and

@@ -25,10 +25,7 @@ const TABLES = describeTables(dialect.tables, getTableConfig);
 /** The deadline of one statement, long enough to count the rows of a large table. */
 const DEADLINE_MS = 600_000;
 
-/**
- * Long enough for two events: autovacuum releases a lock after a second, and a session ends a moment after its connection was
- * closed.
- */
+/** Autovacuum releases a lock after a second, and a session ends a moment after its connection was closed. */
 const WAIT_MS = 3_000;
 const PAUSE_MS = 50;
 
@@ -49,10 +46,7 @@ const inUse = (role: SessionRole) =>
 const identityOf = (table: PgTable) =>
   getTableConfig(table).columns.find((column) => column.generatedIdentity);
 
-/**
- * Migrates the database before the transaction, unless `role` is `source`.
- * @throws DatabaseUnavailable
- */
+/** Migrates the database before the transaction, unless `role` is `source`. @throws DatabaseUnavailable */
 export async function withExclusiveSession<T>(
   url: string,
   role: SessionRole,

@@ -127,10 +127,7 @@ export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
   return Math.max(...(await readHistory(orm))) === latest;
 }
 
-/**
- * Must run in a transaction. Records the progress before the statements run, to hold the locks of the statements as briefly as
- * possible.
- */
+/** Must run in a transaction. Records the progress first, to hold the locks of the statements as briefly as possible. */
 async function applyStatements(
   orm: Orm,
   { folderMillis, hash, sql: all }: MigrationMeta,

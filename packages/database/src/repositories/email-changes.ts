@@ -33,10 +33,7 @@ export interface EmailChanges {
     condition: Guard,
     options: EmailChangeOptions,
   ): Promise<EmailChangeOutcome | null>;
-  /**
-   * Writes the mail to the new e-mail. Returns false if the condition is not met, the change was requested again, or it was
-   * approved before.
-   */
+  /** Writes the mail to the new e-mail. Returns false if the condition is not met, or the request was replaced or approved. */
   approveEmailChange(user: User, state: string, condition: Guard): Promise<boolean>;
   /**
    * Sets the requested e-mail as verified, revokes all tokens, deletes all networks, passkeys and identities, and waiting resets and

@@ -32,9 +32,7 @@ export const NO_PASSWORD = "none";
 export const hasImportedHash = ({ importedHash }: Pick<User, "importedHash">): boolean =>
   importedHash !== null && importedHash !== NO_PASSWORD;
 
-/**
- * Whether the user was imported. A user whom an earlier release imported has no `importedAt`, but can have an `importedHash`.
- */
+/** Whether the user was imported. Earlier releases set `importedHash` only, not `importedAt`. */
 export const isImported = (user: Pick<User, "importedAt" | "importedHash">): boolean =>
   user.importedAt !== null || hasImportedHash(user);
 

@@ -16,10 +16,7 @@ export interface RepositoryClient {
   readonly attempt: Attempt;
   /** Attempts one query of `orm`. Drizzle runs the query when it is awaited. */
   run<Result>(query: PromiseLike<Result>): Promise<Result>;
-  /**
-   * Attempts the queries in order. In PostgreSQL, each query has its own deadline. In libsql, the queries share one
-   * transaction.
-   */
+  /** Attempts the queries in order: in PostgreSQL each with its own deadline, in libsql in one transaction. */
   attemptAll(...queries: readonly PromiseLike<unknown>[]): Promise<void>;
   /** Attempts the queries in one transaction with one deadline. The queries must use `transaction`. */
   transact<T>(queries: (transaction: Orm) => Promise<T>): Promise<T>;

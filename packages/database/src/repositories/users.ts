@@ -38,16 +38,9 @@ type UserOfNetwork = User & { readonly networkSeenAt: Timestamp | null };
 /** Ids are positive safe integers and are never reused. */
 export interface UserRepository extends EmailChanges, OperatorChanges, Logins, UserSearches, Imports {
   findById(id: number): Promise<User | null>;
-  /**
-   * Creates the user and, if given, an identity that logs in.
-   * @throws UserAlreadyExists
-   * @throws IdentityAlreadyUsed
-   */
+  /** Creates the user and, if given, an identity that logs in. @throws UserAlreadyExists, IdentityAlreadyUsed */
   create(user: NewUser, identity?: NewIdentity): Promise<User>;
-  /**
-   * Finds the user with one of the forms of the address (`emailForms`), in this order. The caller must trim and lowercase the
-   * address.
-   */
+  /** Finds the user by one of the forms of the trimmed, lowercase address (`emailForms`), in this order. */
   findByEmail(email: string, networkDigest?: string): Promise<UserOfNetwork | null>;
   /** Finds the user of a login whose user is already known. */
   findWithNetwork(id: number, networkDigest?: string): Promise<UserOfNetwork | null>;
@@ -59,10 +52,7 @@ export interface UserRepository extends EmailChanges, OperatorChanges, Logins, U
   update(id: number, change: UserChange, condition?: Guard): Promise<User | null>;
   /** Returns false if the user was deleted, or has another e-mail than the given one. */
   verifyEmail(user: Pick<User, "id" | "email">): Promise<boolean>;
-  /**
-   * Revokes all tokens and deletes the resets in the outbox. Returns null if the user does not exist or the condition is
-   * not met.
-   */
+  /** Revokes all tokens and ends the waiting resets. Returns null if the user does not exist or the condition is not met. */
   revokeTokens(id: number, condition?: Guard): Promise<User | null>;
   /**
    * Returns false if the user does not exist or the condition is not met.

@@ -7,9 +7,7 @@ import type { KernelVariant } from "./addon.ts";
 
 /** A narrower variant is preferred if its cost per lane is at most this multiple of the lowest cost. */
 const ABOUT_AS_CHEAP = 1.05;
-/**
- * A worker has more lanes only if a variant with more lanes is clearly cheaper than all others: each job takes longer in it.
- */
+/** A worker has more lanes only if that is clearly cheaper, because each job then takes longer. */
 export const USUAL_LANES = 16;
 /** The cost of a variant is the minimum of this many measurements, because interference can only make a slice slower. */
 const SAMPLES = 5;
