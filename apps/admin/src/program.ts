@@ -44,10 +44,7 @@ const EXIT_CODES = `Exit codes:
   78   configuration: invalid environment variable
   130  interrupted`;
 
-/**
- * Runs one command line and returns the exit code.
- * @param variables the environment variables; each command validates only those variables that the command uses
- */
+/** Runs one command line and returns the exit code. @param variables each command validates only those that it uses */
 export function run(args: readonly string[], variables: Variables): Promise<number> {
   const program = new Command("bun run admin")
     .description("Administers a Latchkey service: users, schema, backups, mail, signing keys, capacity.")

@@ -9,10 +9,7 @@ import { readVariables, type Variables } from "./environment.ts";
 import { readPassword } from "./prompt.ts";
 import { passwordParser } from "./user-arguments.ts";
 
-/**
- * Logs a change as one JSON line on standard error, unless standard error is a terminal. The line has the fields and the event
- * names of the service's log.
- */
+/** Logs a change as one JSON line on standard error, unless it is a terminal, with the fields and events of the service's log. */
 const audit: Audit = (line) => {
   if (process.stderr.isTTY) return;
   const entry = { level: "info", time: new Date().toISOString(), ...line, msg: line.event };
@@ -23,10 +20,7 @@ const audit: Audit = (line) => {
 export const openAdministration = (database: Database, sendsMail = false) =>
   createAdministration({ database, sendsMail, createEndedPassword: noPassword, hasPassword, audit });
 
-/**
- * Returns a function that reads a new password, checks the password by the rules of the service, and returns the hash.
- * `HASH_WORKERS` is validated but not used, because one password needs only one worker.
- */
+/** Returns a function that reads, checks and hashes a new password. `HASH_WORKERS` is validated, but one worker is enough. */
 export async function openPasswordInput(variables: Variables): Promise<() => Promise<string>> {
   const blocklist = await openPasswordBlocklist(variables.PASSWORD_BLOCKLIST);
   const { HASH_KERNEL: kernel, PASSWORD_MIN_LENGTH } = readVariables(
@@ -52,10 +46,7 @@ export function expectMail(variables: Variables): void {
     throw new CliError("MAIL_URL: is not set, so that the service sends no mail", EXIT.config);
 }
 
-/**
- * Returns `cli:` and the name of the user who called sudo, or of this process's user. In a container, whose users often have no
- * name, this is the uid.
- */
+/** Returns `cli:` and the user who called sudo, or this process's user: in a container, whose users often have no name, the uid. */
 export const actorOf = ({ SUDO_USER, USER }: Variables): string =>
   `cli:${SUDO_USER || findName(process.getuid?.() ?? -1) || USER || process.getuid?.()}`;
 

@@ -69,10 +69,7 @@ const DATABASE_EXIT_CODES: Readonly<Record<string, ExitCode>> = {
   MIGRATION_REJECTED: EXIT.dataError,
 };
 
-/**
- * Converts an error of the database to a `CliError` with the same `code`. `otherwise` is the exit code if `DATABASE_EXIT_CODES`
- * does not contain the `code`.
- */
+/** Converts an error of the database to a `CliError` with the same `code`. @param otherwise the exit code of other errors */
 export function databaseError(error: unknown, otherwise: ExitCode): CliError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return new CliError(describeError(error), DATABASE_EXIT_CODES[code] ?? otherwise, code || undefined);

@@ -16,10 +16,7 @@ export const printable = (text: string): string =>
 /** Returns JSON in which unprintable characters are escaped. A JSON parser returns the original characters. */
 export const toJson = (value: unknown): string => printable(JSON.stringify(value));
 
-/**
- * Resolves when the text has been written. Callers wait for the promise, so a slow reader receives everything, and a long listing
- * is never completely in memory.
- */
+/** Resolves when the text was written: a slow reader gets everything, and a long listing is never completely in memory. */
 export const write = (text: string): Promise<void> =>
   new Promise((resolve) => {
     // After an error, the promise stays pending: `exitOnOutputError` ends the process.

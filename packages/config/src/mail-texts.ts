@@ -1,7 +1,4 @@
-/**
- * Reads the operator's texts of mails. Invariant: each such text has only valid lines, contains `{product}`, and contains
- * `{link}` if mails of its kind have a link.
- */
+/** The operator's texts of mails. Invariant: each has only valid lines, `{product}`, and `{link}` if mails of its kind have one. */
 import { hasLink, MAIL_KINDS, type MailKind, type MailText, type MailTexts } from "@latchkey/contracts";
 import { InvalidValue, invalid, type Kind, LINK_MAX_LENGTH, type ReadFile } from "./variable-kinds.ts";
 

@@ -35,10 +35,7 @@ const idleTimeout: Kind<number> = {
   parse: (value) => (value === "0" ? 0 : wholeNumber(10, 255).parse(value, String)),
 };
 const name = text("1 to 255 characters without white space", /^\S{1,255}$/);
-/**
- * The path must be a number, because the client's error message contains an invalid path. If a password contains a slash,
- * the path contains the rest of the password.
- */
+/** The path must be a number: the client's errors contain any other, which can be the rest of a password with a slash. */
 const REDIS_URL = /^rediss?:\/\/[^\s/?#]+(\/\d*)?(\?[^\s@]*)?$/;
 const redisUrl: Kind<string> = {
   accepted: "redis://:PASSWORD@HOST:PORT or rediss://…",

@@ -18,10 +18,7 @@ export function deriveMac(material: KeyMaterial, label: string): Mac {
 
 const DIGEST_HEX_CHARACTERS = 32;
 
-/**
- * Keyed digests of personal data, for the rate-limit store, the database and the log. The digest keys are derived from the
- * signing key, so all replicas compute the same digests.
- */
+/** Keyed digests of personal data. The keys are derived from the signing key, so all replicas compute the same digests. */
 export interface Digests {
   /** All forms of an internationalized domain have one digest. */
   email(email: string): string;

@@ -1,7 +1,4 @@
-/**
- * E-mail addresses: normalization, the forms of an internationalized domain, and the rule for new addresses. That rule also
- * decides which addresses get mail.
- */
+/** E-mail addresses: normalization, forms of an internationalized domain, and the rule for new addresses and for mail. */
 import { domainToASCII, domainToUnicode } from "node:url";
 import { EMAIL_MAX_LENGTH } from "./bounds.ts";
 import { NEW_EMAIL_PATTERN } from "./text.ts";

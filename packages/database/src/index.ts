@@ -1,7 +1,4 @@
-/**
- * The public API of the package: functions that open, copy, back up and restore a database, the types of a database, and the
- * errors that callers distinguish by their class.
- */
+/** The public API: opening, copying, backing up and restoring a database, its types, and the errors that callers distinguish. */
 export { callers } from "./caller.ts";
 export type { Database, DatabaseOptions } from "./database.ts";
 export {

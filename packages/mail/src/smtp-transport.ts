@@ -1,7 +1,4 @@
-/**
- * Sends each message over an SMTP connection of its own. Invariant: errors never contain the server's text, because the
- * server can repeat the recipient's address.
- */
+/** Sends each message over an SMTP connection of its own. Invariant: no error has the server's text: it can name the recipient. */
 import { isMailable, toAsciiEmail } from "@latchkey/contracts";
 import type { SMTPConnectionOptions } from "nodemailer";
 import { addressOf, composeMessage, type Message } from "./message.ts";

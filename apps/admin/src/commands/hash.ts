@@ -47,10 +47,7 @@ async function measureCapacity(options: { kernel: string; workers?: number }, se
   // The limits of the queue are larger than any measurement, so no derivation is rejected.
   await using hasher = createHasher({ ...options, queueLimit: 1_000_000, queueSeconds: 3600 });
   const { lanes } = hasher.stats();
-  /**
-   * Returns the seconds until `count` concurrent derivations are complete. `count` must be a multiple of `lanes`, so that no lane
-   * is idle in the last round.
-   */
+  /** Returns the seconds of `count` concurrent derivations, a multiple of `lanes`: no lane is idle in the last round. */
   const timeDerivations = async (count: number): Promise<number> => {
     const start = performance.now();
     await Promise.all(Array.from({ length: count }, () => hasher.hash("capacity")));

@@ -45,10 +45,7 @@ export function secretCommand(): Command {
   return new Command("secret").description("generate token signing keys").addCommand(generate);
 }
 
-/**
- * Creates a key pair. If `prefix` is given, writes the keys to two new files. Existing files are never replaced: one of them can
- * be the only copy of the key in use.
- */
+/** If `prefix` is given, writes the keys to two new files. Existing files are never replaced: one can be the only copy of a key. */
 async function createKeyPair(algorithm: KeyPairAlgorithm, prefix?: string) {
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
   const key = { algorithm, kid: await calculateJwkThumbprint(await exportJWK(publicKey)) };

@@ -43,10 +43,7 @@ const LINE = Compile(
   ),
 );
 
-/**
- * Returns the user, or a sentence that explains why the line is rejected. In both cases, `lastId` is the larger of the line's
- * `id` and `last_id`, or 0 if the line has neither.
- */
+/** Returns the user, or why the line is rejected. `lastId`: the larger of the line's `id` and `last_id`, or 0 without both. */
 export function parseLine(text: string, { usernameFromEmail }: { readonly usernameFromEmail: boolean }) {
   let lastId = 0;
   try {

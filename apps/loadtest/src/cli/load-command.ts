@@ -1,7 +1,4 @@
-/**
- * Executes a run or a capacity search: shows the progress, publishes the report and checks the assertions. Standard output
- * contains only the report.
- */
+/** A run or a capacity search: progress, report and assertions. Standard output contains only the report. */
 import { CliError, confirm, describeError, EXIT, unavailable, write, writeError } from "@latchkey/cli";
 import { findCapacity, type SearchStep } from "../capacity/find-capacity.ts";
 import { withUsers } from "../load/prepare-requests.ts";

@@ -53,10 +53,7 @@ export async function runOpenLoop(
   await Promise.race([aborted, Promise.all([windowEnd, ...pending])]);
 }
 
-/**
- * The pause of a client after an unexpected response. The service rejects requests very quickly. Without a pause, clients would
- * therefore send so many requests that they would overload this process.
- */
+/** The pause of a client after an unexpected response: rejections are so quick that requests would overload this process. */
 const PAUSE_AFTER_REJECTION_MS = 100;
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Creates the requests of each scenario, with the status that each response must have. For an unknown e-mail address or a wrong
- * password, that status is 401.
- */
+/** The requests of each scenario, with the status that each response must have: 401 for an unknown e-mail or a wrong password. */
 import type { LoadRequest } from "./http-client.ts";
 import { createRandom } from "./random.ts";
 

@@ -1,7 +1,4 @@
-/**
- * Conditions for a run, such as `--assert 'login.p99<800ms,errors<0.1%'`. The assertions are parsed before the run begins and
- * checked after the run.
- */
+/** Conditions for a run, such as `--assert 'login.p99<800ms,errors<0.1%'`, parsed before the run and checked after it. */
 import { usageError } from "@latchkey/cli";
 import type { Run } from "./run.ts";
 
@@ -61,10 +58,7 @@ function parseClause(clause: string, operations: readonly string[]) {
     subject,
     figure,
     operator: sign,
-    /**
-     * The limit in `unit`. The unit is `ms`, `s` or `us` for a latency, and `/s` for a rate. For errors, the unit is `%` of the
-     * sent requests, or empty for a count.
-     */
+    /** In `unit`: `ms`, `s` or `us` for a latency, `/s` for a rate; for errors, `%` of the sent requests, or empty for a count. */
     limit: Number(limit),
     unit,
   };

@@ -1,7 +1,4 @@
-/**
- * Requests `/healthz` in a separate thread throughout a run. On the main thread, the responses to the load would delay the
- * responses to the probes, and the service would appear slow.
- */
+/** Requests `/healthz` in a thread of its own: on the main thread, the load would delay the probes. */
 import type { MeasurementWindow } from "../load/loops.ts";
 import type { ProbeOptions, ProbeResult } from "./probe-thread.ts";
 

@@ -39,10 +39,7 @@ self.onmessage = async ({ data }: MessageEvent<ProbeOptions>) => {
   self.postMessage(await probe(client, data));
 };
 
-/**
- * If the previous response delays a probe, the latency of the probe counts from the intended start. A stall therefore affects all
- * probes that are due during the stall.
- */
+/** If the previous response delays a probe, latency counts from the intended start: a stall affects all probes due in it. */
 async function probe({ send }: HttpClient, { from, to }: MeasurementWindow): Promise<ProbeResult> {
   const latency = new LatencyHistogram();
   let failure: string | null = null;

@@ -15,10 +15,7 @@ export interface Second {
   readonly second: number;
   /** Number of intended starts in this second. */
   readonly offered: number;
-  /**
-   * Number of expected responses that arrived in this second, regardless of when the requests were sent. `p50` and `p99` describe
-   * these responses.
-   */
+  /** Expected responses that arrived in this second, whenever their requests were sent. `p50` and `p99` describe them. */
   readonly answered: number;
   readonly errors: number;
   readonly p50: number | null;
@@ -49,10 +46,7 @@ class Operation {
       errors: this.errors,
       /** Number of expected responses per second of the measured duration. */
       perSecond: seconds > 0 ? Math.round((100 * this.completedInWindow) / seconds) / 100 : 0,
-      /**
-       * Latency of expected responses, from the intended start (open loop) or from sending (closed loop). Null if there was no
-       * expected response.
-       */
+      /** Latency of expected responses, from the intended start (open loop) or from sending (closed loop); null without any. */
       latency: this.latency.summary(),
     };
   }

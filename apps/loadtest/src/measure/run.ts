@@ -37,10 +37,7 @@ const WARM_UP_SECONDS = 1;
 /** Time for the probes to start: without this delay, the first request would be late. */
 const START_DELAY_MS = 50;
 
-/**
- * Takes no longer than the warm-up, the duration and the timeout together. An abort of `signal` ends the run early. The result
- * then covers the time until the abort.
- */
+/** Takes at most the warm-up, the duration and the timeout together. After an abort, the result covers the time until then. */
 export async function runLoad(options: RunLoadOptions) {
   const { asked, next, metrics, onSecond, signal, timeoutSeconds, warmUpSeconds = WARM_UP_SECONDS } = options;
   const client = createHttpClient(asked.url, timeoutSeconds * 1000);

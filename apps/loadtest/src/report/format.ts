@@ -26,10 +26,7 @@ export function formatMs(milliseconds: number | null | undefined): string {
 export const formatSeconds = (seconds: number): string =>
   `${seconds.toLocaleString("en-US", { maximumFractionDigits: 1 })} s`;
 
-/**
- * Returns a text such as `200 × 5,341, refused × 12`, in descending order of frequency. The names of connection errors replace
- * the status `none`.
- */
+/** Returns a text such as `200 × 5,341, refused × 12`, the most frequent first. Connection errors replace the status `none`. */
 export function formatStatuses({
   statuses: { none: _none, ...statuses },
   connectionErrors,

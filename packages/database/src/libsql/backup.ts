@@ -45,10 +45,7 @@ export async function backUpFile(path: string, target: string): Promise<void> {
   await sync(target);
 }
 
-/**
- * Fails if another connection is open. Each connection to a file with a write-ahead log holds a shared lock, which prevents a
- * change of the journal mode.
- */
+/** Fails if another connection is open: its shared lock prevents the change of the journal mode. */
 export function lock(database: Database.Database): void {
   try {
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");

@@ -40,10 +40,7 @@ export async function createFile(path: string): Promise<void> {
   }
 }
 
-/**
- * Returns an error that names the folder or the file if the user of this process cannot write to it. SQLite fails even if
- * only the folder is read-only.
- */
+/** Names the folder or the file if this user cannot write to it. SQLite fails even if only the folder is read-only. */
 async function nameUnwritable(error: unknown, path: string): Promise<unknown> {
   if (!(error instanceof DatabaseUnavailable)) return error;
   for (const target of [dirname(path), path]) {

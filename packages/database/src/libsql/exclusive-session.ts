@@ -18,10 +18,7 @@ import { columns } from "./schema.ts";
 
 const TABLES = describeTables(dialect.tables, columns.getTableConfig);
 
-/**
- * Migrates the database in the transaction of `work`, unless `role` is `source`. Creates the file if `role` is `target`.
- * @throws DatabaseUnavailable
- */
+/** Migrates in the transaction of `work`, unless `role` is `source`. Creates the file of a `target`. @throws DatabaseUnavailable */
 export async function withExclusiveSession<T>(
   path: string,
   role: SessionRole,

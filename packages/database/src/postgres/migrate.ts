@@ -97,10 +97,7 @@ export async function select<Row>(orm: Orm, query: SQL): Promise<Row[]> {
   return rows as Row[];
 }
 
-/**
- * Returns no rows if the table does not exist. Does not create the table, because `create table if not exists` needs a
- * privilege even if the table exists.
- */
+/** Returns no rows if the table is missing: `create table if not exists` needs a privilege even if the table exists. */
 async function selectIfExists<Row>(orm: Orm, table: string, columns: string): Promise<Row[]> {
   const found = sql`select to_regclass(${`public.${table}`}::text) is not null as exists`;
   const { exists } = singleRow(await select<{ exists: boolean }>(orm, found));

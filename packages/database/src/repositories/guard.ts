@@ -1,7 +1,4 @@
-/**
- * Decides whether what a request proved is still valid, in a function and in an SQL condition. The conformance suite of users
- * checks that both agree.
- */
+/** Decides whether what a request proved is still valid, in a function and in SQL. The conformance suite compares both. */
 import { and, eq, gt, or, sql } from "drizzle-orm";
 import type { Tables, User } from "../tables.ts";
 

@@ -26,10 +26,7 @@ interface CodeUse {
 }
 
 export interface Logins {
-  /**
-   * Stores the time of a login, unless the stored time is less than a day old. Does not change `updatedAt`, because a login is
-   * not a change of the user.
-   */
+  /** Stores the time of a login if the stored one is a day old. `updatedAt` stays: a login is not a change of the user. */
   storeLogin(id: number): Promise<void>;
   /**
    * Stores the network with the current time. Then deletes the user's oldest networks, if there are more than
@@ -42,10 +39,7 @@ export interface Logins {
    * Returns the user after the change, or null if the code was used, or the user has changed since `user` was read.
    */
   useLoginCode(user: User, use: CodeUse): Promise<User | null>;
-  /**
-   * Replaces an imported hash by a new hash of the same password, and changes nothing else. Returns false if the user does
-   * not exist or the stored hashes have changed.
-   */
+  /** Replaces an imported hash by a new one of the same password. Returns false if the user or the stored hashes have changed. */
   rehash(user: User, hashedPassword: string): Promise<boolean>;
 }
 
