@@ -109,14 +109,14 @@ export const ERROR_TABLE = defineErrors({
     status: 409,
     description: "Without it, the user could not log in any more.",
     detail: "The user could not log in without it",
-    features: ["identities"],
+    features: ["passkeys", "identities"],
   },
   RECENT_LOGIN_REQUIRED: {
     status: 403,
     description:
       "The user has no password, and the login is older than five minutes: the user must log in again.",
     detail: "Log in again to continue",
-    features: ["identities", "emailLogin"],
+    features: ["passkeys", "identities", "emailLogin"],
   },
   IDENTITY_NOT_FOUND: {
     status: 404,

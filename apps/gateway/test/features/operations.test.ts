@@ -58,3 +58,10 @@ test.each([
   const written = await service.sql<{ kind: string }>("select kind from outbox order by id");
   expect(written.map(({ kind }) => kind)).toEqual(mails);
 });
+
+test("with passkeys alone, the document has the errors of a user without a password", async () => {
+  await using service = await startService({ env: { PASSKEY_ORIGINS: "http://localhost:3000" } });
+  const { text } = await service.call("GET", "/openapi.json");
+  expect(text).toContain("LAST_LOGIN");
+  expect(text).toContain("RECENT_LOGIN_REQUIRED");
+});
