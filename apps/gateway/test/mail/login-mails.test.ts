@@ -25,13 +25,15 @@ describe.concurrent("the sender", () => {
     await sender.drained();
     const mail = server.received.find(({ message }) => message.includes("Subject: Your code"));
     expect(mail?.recipients).toEqual([email]);
-    const body = { state, code: codeIn(mail?.message) };
+    const code = codeIn(mail?.message);
+    const body = { state, code };
     expect(
       (await service.call("POST", "/auth/login/email", { body })).expect<Token>(200).access_token,
     ).not.toBe("");
     await sender.drained();
     expect(sender.outcomes.filter((outcome) => outcome.includes("login-code"))).toEqual(["sent login-code"]);
     expect(await service.sql("select kind from outbox where recipient is not null")).toEqual([]);
+    expect(JSON.stringify([service.log, sender.log])).not.toContain(code);
   });
 
   test("sends an unverified recipient three codes a day, and a verified one five at once", async () => {

@@ -38,6 +38,8 @@ eachDatabase((start) => {
     expect(await kindsOf(service)).toEqual(["login-code", "login-code"]);
     const events = service.log.map(({ event }) => event);
     expect(events).toEqual(expect.arrayContaining(["login_code.requested", "login_code.rejected"]));
+    for (const code of [first.code, second.code, spaced])
+      expect(JSON.stringify(service.log)).not.toContain(code);
   });
 
   test("of five parallel logins with one code, one succeeds", async () => {
