@@ -80,16 +80,24 @@ describe.skipIf(!hasOpenssl)("PostgreSQL", () => {
 });
 
 const encryptedRedisTest = hasOpenssl ? redisTest : test.skip;
-encryptedRedisTest("rediss:// works with a CA in NODE_EXTRA_CA_CERTS, and refuses any other", async () => {
-  await using redis = await startRedisServer(trusted);
-  await using folder = await openFolder();
-  const env = { DATABASE_URL: folder.databaseUrl, REDIS_URL: redis.url };
-  for (const [certificate, message] of [
-    [trusted, "rate limits are shared through Redis"],
-    [other, "Redis is unreachable (SELF_SIGNED_CERT_IN_CHAIN): rate limits are counted in this process"],
-  ] as const) {
-    await using service = startProcess({ ...env, NODE_EXTRA_CA_CERTS: certificate.caFile });
-    expect(await service.line(message)).toBeDefined();
-    expect(service.lines.filter(({ msg }) => /limits are/.test(String(msg)))).toHaveLength(1);
-  }
-});
+encryptedRedisTest(
+  "rediss:// works with a CA in NODE_EXTRA_CA_CERTS, and refuses another CA and another host",
+  async () => {
+    await using redis = await startRedisServer(trusted);
+    const reach = async (certificate: ServerCertificate, host: string, message: string): Promise<void> => {
+      await using folder = await openFolder();
+      const REDIS_URL = redis.url.replace("127.0.0.1", host);
+      const env = { DATABASE_URL: folder.databaseUrl, NODE_EXTRA_CA_CERTS: certificate.caFile };
+      await using service = startProcess({ ...env, REDIS_URL });
+      expect(await service.line(message)).toBeDefined();
+      expect(service.lines.filter(({ msg }) => /limits are/.test(String(msg)))).toHaveLength(1);
+    };
+    const unreachable = (reason: string) =>
+      `Redis is unreachable (${reason}): rate limits are counted in this process`;
+    await Promise.all([
+      reach(trusted, "127.0.0.1", "rate limits are shared through Redis"),
+      reach(other, "127.0.0.1", unreachable("SELF_SIGNED_CERT_IN_CHAIN")),
+      reach(trusted, "localhost", unreachable("ERR_TLS_CERT_ALTNAME_INVALID")),
+    ]);
+  },
+);
