@@ -116,6 +116,11 @@ async function expectVerification(example: Example, folder: string, alg: "ES256"
     `${first}.${content}.${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`,
     `${encode({ ...header, kid: keys[1]?.kid })}.${content}.${signature}`,
     forgeWithPrivateKey({ header, claims, pem: unknown.privatePem }),
+    ...["ES256", "ES384", "EdDSA", "HS256", "none"].flatMap((other) =>
+      other === alg
+        ? []
+        : forgeWithPrivateKey({ header: { ...header, alg: other }, claims, pem: own.privatePem }),
+    ),
     ...[{ exp: 1 }, { aud: "https://other.example.com" }, { iss: "https://other.example.com" }].map((other) =>
       forgeWithPrivateKey({ header, claims: { ...claims, ...other }, pem: own.privatePem }),
     ),
