@@ -126,3 +126,21 @@ it("of more than a thousand waiting writes, those of the client with the most ar
   // The write that was tried while the lock was held does not wait.
   expect(written + others.length).toBeLessThanOrEqual(1_001);
 });
+
+it("writes that were rejected at their deadline take no place in the queue", async () => {
+  await using testDatabase = await openLibsqlTestDatabase({ busyTimeoutMs: 3_000 });
+  const { database } = testDatabase;
+  const lock = await holdSqliteLock(testDatabase.url);
+  const first = createTodos(database, "a", 1);
+  // Each has 50 ms left.
+  const expired = Array.from({ length: 1_000 }, (_, index) =>
+    callers.run({ client: `b${index}`, queriedMs: 2_950 }, () =>
+      reasonOf(database.todos.create({ title: "b", completed: false })),
+    ),
+  );
+  await Promise.all(expired);
+  const last = createTodos(database, "c", 1);
+  await lock[Symbol.asyncDispose]();
+  await Promise.all([...first, ...last]);
+  expect(await titles(database)).toEqual(["a0", "c0"]);
+});
