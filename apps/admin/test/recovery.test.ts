@@ -66,6 +66,16 @@ async function register(service: string, name: string): Promise<User> {
   return (await response.json()) as User;
 }
 
+/** A passkey and an identity of the thief. */
+async function addLogins({ sql }: Awaited<ReturnType<typeof openDatabaseOf>>, { id }: User): Promise<void> {
+  await sql(
+    `insert into passkeys (credential_id, user_id, public_key, counter, name) values ('${id}', ${id}, 'key', 0, 'Thief')`,
+  );
+  await sql(
+    `insert into identities (user_id, issuer, subject, provider) values (${id}, 'https://id.example', '${id}', 'example')`,
+  );
+}
+
 const me = (service: string, token: string) => request(`${service}/auth/me`, { token });
 
 async function setPassword(service: string, token: string, password: string, current_password?: string) {
@@ -99,34 +109,31 @@ const mailOf = ({ url }: { readonly url: string }) => ({
 describe.each(["libsql", "postgres"])("on %s", (kind) => {
   test("after the commands for a stolen token, password, both and signing key, the thief has nothing, and each user the same id", async () => {
     await using database = await openDatabaseOf(kind);
-    const { url, sql } = database;
+    const { url } = database;
     const admin = async (command: string, input = "") => {
       const { code, stdout, stderr } = await runTool(["users", ...command.split(" "), "--json"], {
         env: { DATABASE_URL: url, NODE_ENV: "production" },
         input,
       });
       expect([command, code, code === 0 ? "" : stderr]).toEqual([command, 0, ""]);
-      return JSON.parse(stdout) as User & { readonly passkeys: readonly unknown[] };
+      return JSON.parse(stdout) as User;
     };
-    /** A passkey of the thief, who enrolled it with the password. */
-    const enrol = ({ id }: User) =>
-      sql(
-        `insert into passkeys (credential_id, user_id, public_key, counter, name) values ('${id}', ${id}, 'key', 0, 'Thief')`,
-      );
     const users: User[] = [];
     {
       await using gateway = start(url, SECRET_KEY);
       const service = await gateway.ready();
-      for (const name of ["tom", "pat", "bob", "kay"]) users.push(await register(service, name));
-      const [tom, pat, bob, kay] = users as [User, User, User, User];
-      const [toms, pats, bobs] = await Promise.all(
-        [tom, pat, bob].map((user) => logIn(service, user, PASSWORD)),
+      for (const name of ["tom", "pat", "bob", "sue", "kay"]) users.push(await register(service, name));
+      const [tom, pat, bob, sue, kay] = users as [User, User, User, User, User];
+      const [toms, pats, bobs, sues] = await Promise.all(
+        [tom, pat, bob, sue].map((user) => logIn(service, user, PASSWORD)),
       );
       const renewed = await request(`${service}/auth/tokens`, { method: "POST", token: toms?.token });
       const { access_token: kept } = (await renewed.json()) as { access_token: string };
-      // With the password, the thief of Pat's enrols a passkey. The thief of Bob's also changes the password.
-      for (const user of [pat, bob]) await enrol(user);
+      // With the password, the thief of Pat's enrols a passkey. The thief of Bob's also changes the password. The thief of Sue's
+      // token changes it without knowing it.
+      for (const user of [pat, bob]) await addLogins(database, user);
       expect(await setPassword(service, bobs?.token ?? "", THIEFS_PASSWORD, PASSWORD)).toBe(200);
+      expect(await setPassword(service, sues?.token ?? "", THIEFS_PASSWORD)).toBe(200);
       // Whoever knows the signing key needs no password.
       expect((await me(service, forge(kay.id))).status).toBe(200);
       expect(await setPassword(service, forge(kay.id), THIEFS_PASSWORD)).toBe(200);
@@ -136,20 +143,20 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
         expect(await usesOf(service, token)).toEqual(new Set([401]));
       expect(await logIn(service, tom, PASSWORD)).toMatchObject({ status: 200 });
 
-      for (const user of [pat, bob]) await admin(`set-password ${user.email}`, NEW_PASSWORD);
-      for (const token of [pats?.token ?? "", bobs?.token ?? ""])
-        expect(await usesOf(service, token)).toEqual(new Set([401]));
-      for (const user of [pat, bob]) {
+      for (const user of [pat, bob, sue]) await admin(`set-password ${user.email}`, NEW_PASSWORD);
+      for (const stolen of [pats, bobs, sues])
+        expect(await usesOf(service, stolen?.token ?? "")).toEqual(new Set([401]));
+      for (const user of [pat, bob, sue]) {
         for (const password of [PASSWORD, THIEFS_PASSWORD])
           expect((await logIn(service, user, password)).status).toBe(401);
         const { token } = await logIn(service, user, NEW_PASSWORD);
         expect(await (await me(service, token)).json()).toMatchObject({ id: user.id });
-        expect((await admin(`show ${user.email}`)).passkeys).toEqual([]);
+        expect(await admin(`show ${user.email}`)).toMatchObject({ passkeys: [], identities: [] });
       }
     }
     await using gateway = start(url, NEW_KEY);
     const service = await gateway.ready();
-    const kay = users[3] as User;
+    const kay = users[4] as User;
     expect(await usesOf(service, forge(kay.id))).toEqual(new Set([401]));
     await admin(`set-password ${kay.email}`, NEW_PASSWORD);
     for (const password of [PASSWORD, THIEFS_PASSWORD])
@@ -197,12 +204,18 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
     const keptApproval = { token: await tokenTo(thief.email) };
     expect(await send("email-change/approve", keptApproval)).toBe(204);
     const keptConfirmation = { token: await tokenTo("thief2@example.net") };
+    await addLogins(database, ada);
 
-    const { code } = await runTool(["users", "set-email", thief.email, ada.email], {
-      env: { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" },
-      input: "",
+    const admin = (...args: string[]) =>
+      runTool(["users", ...args, "--json"], {
+        env: { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" },
+        input: "",
+      });
+    expect(await admin("set-email", thief.email, ada.email)).toMatchObject({ code: 0 });
+    expect(JSON.parse((await admin("show", ada.email)).stdout)).toMatchObject({
+      passkeys: [],
+      identities: [],
     });
-    expect(code).toBe(0);
     expect(await usesOf(service, stolen)).toEqual(new Set([401]));
     for (const user of [ada, thief])
       for (const password of [PASSWORD, THIEFS_PASSWORD])
@@ -226,7 +239,7 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
 
   test("after a restored backup, what was ended since it was made stays ended, and nobody gets the id of a lost user", async () => {
     await using database = await openDatabaseOf(kind);
-    const { url, backup, sql } = database;
+    const { url, backup } = database;
     const tool = async (databaseUrl: string, command: string, input = "") => {
       const env = { DATABASE_URL: databaseUrl, NODE_ENV: "production", AUTH_SECRET_KEY: NEW_KEY };
       const { code, stderr } = await runTool(command.split(" "), { env, input });
@@ -240,9 +253,7 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
       const service = await gateway.ready();
       ada = await register(service, "ada");
       ({ token } = await logIn(service, ada, PASSWORD));
-      await sql(
-        `insert into passkeys (credential_id, user_id, public_key, counter, name) values ('one', ${ada.id}, 'key', 0, 'Thief')`,
-      );
+      await addLogins(database, ada);
       if (kind === "libsql") await tool(url, `backup ${backup}`);
       else {
         gateway.signal("SIGTERM");
@@ -271,7 +282,7 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
       env: { DATABASE_URL: restored },
       input: "",
     });
-    expect(JSON.parse(stdout)).toMatchObject({ id: ada.id, passkeys: [] });
+    expect(JSON.parse(stdout)).toMatchObject({ id: ada.id, passkeys: [], identities: [] });
     expect((await register(service, "mallory")).id).toBeGreaterThan(lost.id);
   });
 
