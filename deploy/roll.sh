@@ -102,10 +102,14 @@ step='migrate the database'
 docker compose run --rm --no-deps -T gateway bun apps/admin/src/main.ts migrate
 
 step='start the new replicas'
-# With --no-deps, Compose would create replicas that the next `docker compose up` replaces.
-docker compose up --detach --no-recreate --scale "gateway=$total" gateway
-[ "$(list_new | wc -l)" -eq "$replicas" ] || fail "Not $replicas new replicas, but: $(list_new | tr '\n' ' ')"
-for id in $(list_new); do
+known=$old
+for count in $(seq $((total - replicas + 1)) "$total"); do
+  # One at a time: the balancer of 1.0.0 sends requests to a replica that does not listen yet, then to another one, but not to a third.
+  # With --no-deps, Compose would create replicas that the next `docker compose up` replaces.
+  docker compose up --detach --no-recreate --scale "gateway=$count" gateway
+  id=$(list | grep -Fxv -e "$known" || true)
+  [ "$(printf '%s\n' "$id" | wc -w)" -eq 1 ] || fail "Not one new replica, but: $id"
+  known=$(printf '%s\n' "$known" "$id")
   seconds=0
   until is_ready "$id"; do
     seconds=$((seconds + 1))

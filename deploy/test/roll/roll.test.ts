@@ -54,10 +54,14 @@ async function roll(options: Partial<typeof DEFAULTS> = {}) {
 
 const kept = { containers: ["1", "2"], latchkey: "old" };
 
-test("new replicas replace the old ones, and the image of the old ones stays for a rollback", async () => {
+test("new replicas replace the old ones, start one after another, and the image of the old ones stays for a rollback", async () => {
   const { errors: _, calls, ...result } = await roll();
   const replaced = { containers: ["3", "4"], latchkey: "new", previous: "old" };
   expect(result).toEqual({ code: 0, ...replaced, locked: false });
+  const starts = calls
+    .filter((call) => /^(compose up --detach|exec) /.test(call))
+    .map((call) => call.split(" ")[0]);
+  expect(starts).toEqual(["compose", "exec", "compose", "exec"]);
   const lastCheck = calls.findLastIndex((call) => call.startsWith("exec "));
   expect(calls.findIndex((call) => call.startsWith("stop "))).toBeGreaterThan(lastCheck);
 });
@@ -93,7 +97,7 @@ test.each([
 test("a failed clean-up prints the commands", async () => {
   const { code, errors } = await roll({ fail: "ready,stop" });
   expect(code).toBe(1);
-  expect(errors).toContain("Remove the new replicas: docker rm --force 3 4");
+  expect(errors).toContain("Remove the new replicas: docker rm --force 3");
 });
 
 test.each([
