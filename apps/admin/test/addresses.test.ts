@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { type Token, toAsciiEmail } from "@latchkey/contracts";
 import { openFolder } from "@latchkey/testing/folder";
 import { startMailServer } from "@latchkey/testing/mail-server";
-import { post, request, startProcess } from "@latchkey/testing/service-process";
+import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { openSharedDatabase } from "./support/shared-database.ts";
 
 /** The address that the mail server gets, if it is not the one that was sent. */
@@ -92,6 +92,7 @@ test("every address is either rejected by register, import and change, or accept
     PUBLIC_URL: "https://accounts.example.com",
     AUTH_EMAIL_CHANGE: "true",
     RATE_LIMIT_ENABLED: "false",
+    ...PATIENT_HASHING,
   });
   const url = await service.ready();
   const owner = { email: "owner@example.invalid", username: "owner", password: PASSWORD };
