@@ -15,8 +15,9 @@ export async function startFaultyProxy(serviceUrl: string, fault: (typeof FAULTS
     upstream.on("data", (chunk) => client.write(chunk));
     client.on("close", () => upstream.destroy());
     client.on("data", (chunk) => {
-      // The preparation sends the first login.
+      // The preparation sends the first login, on a connection that the load does not use.
       if (chunk.toString("latin1").startsWith("POST /auth/login ")) logins += 1;
+      if (logins === 1 && fault === "refused") server.close();
       if (logins <= 1) upstream.write(chunk);
       else fail(client);
     });
@@ -28,7 +29,6 @@ export async function startFaultyProxy(serviceUrl: string, fault: (typeof FAULTS
   const fail = (client: Socket): void => {
     if (fault === "reset") client.resetAndDestroy();
     if (fault === "closed") client.end();
-    if (fault === "refused") close();
   };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
