@@ -7,7 +7,15 @@ import { freePort } from "@latchkey/testing/server-process";
 import { post } from "@latchkey/testing/service-process";
 
 const FOLDER = join(import.meta.dir, "../../../../docs");
-const PICTURES = { "explorer.png": "/docs", "reference.png": "/redoc#tag/Auth/operation/login" };
+/** Each page, and an element that it renders from the document. */
+const PICTURES = [
+  { name: "explorer.png", path: "/docs", element: "#operations-Auth-login" },
+  {
+    name: "reference.png",
+    path: "/redoc#tag/Auth/operation/login",
+    element: '[id="tag/Auth/operation/login"] h3:has-text("Responses")',
+  },
+];
 
 const USER = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
 
@@ -26,8 +34,11 @@ async function save(page: Page, name: string): Promise<void> {
   process.stdout.write(`${file}\n`);
 }
 
-for (const [name, path] of Object.entries(PICTURES))
-  await save((await browser.visit(service.url + path, DESKTOP)).page, name);
+for (const { name, path, element } of PICTURES) {
+  const { page } = await browser.visit(service.url + path, DESKTOP);
+  await page.locator(element).waitFor();
+  await save(page, name);
+}
 
 await post(`${service.url}/auth/register`, USER);
 await using database = await openDatabase({ url: service.databaseUrl });
