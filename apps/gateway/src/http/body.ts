@@ -72,7 +72,7 @@ function createReader({ properties }: Type.TObject) {
  * @throws PAYLOAD_TOO_LARGE like `jsonBody`
  */
 export async function ignoreBody({ request }: { readonly request: Request }): Promise<null> {
-  await readBounded(request);
+  if (request.body !== null) await readBounded(request);
   return null;
 }
 
