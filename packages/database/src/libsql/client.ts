@@ -135,7 +135,7 @@ export async function openClient(path: string, busyTimeoutMs: number): Promise<L
     transact: (queries) => write(() => queries(orm)),
     prepare: (query) => {
       const select = prepareRead(query);
-      return (values) => attempt(async () => select(values));
+      return (values) => attempt(() => select(values));
     },
     close: () => {
       reader.close();
