@@ -2,7 +2,6 @@
  * Access tokens (JWT, RFC 7519). One key of `token-keys.ts` signs tokens; all keys of `token-keys.ts` verify tokens. The plugin
  * `@elysiajs/jwt` signs. `jose` verifies, because the plugin would reject an `iat` that this service ignores.
  */
-import { createHmac, type KeyObject } from "node:crypto";
 import { jwt } from "@elysiajs/jwt";
 import type { Guard, User } from "@latchkey/database";
 import { Elysia } from "elysia";
@@ -134,14 +133,17 @@ export function createTokens(
   };
 }
 
-/** Signs in the current thread. The plugin signs in another thread, which doubles the processor time of a renewal. */
-function createHmacSigner(algorithm: string, secret: KeyObject) {
+/**
+ * Signs in the current thread. The plugin signs in another thread, which doubles the processor time of a renewal. The cast is safe
+ * because the algorithm of a secret key is HS256, HS384 or HS512.
+ */
+function createHmacSigner(algorithm: string, secret: Uint8Array) {
+  const hmac = new Bun.CryptoHasher(`sha${algorithm.slice(2)}` as Bun.SupportedCryptoAlgorithms, secret);
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
   const header = encode({ alg: algorithm, typ: "JWT" });
   return (claims: object): string => {
     const content = `${header}.${encode(claims)}`;
-    const mac = createHmac(`sha${algorithm.slice(2)}`, secret).update(content);
-    return `${content}.${mac.digest("base64url")}`;
+    return `${content}.${hmac.copy().update(content).digest("base64url")}`;
   };
 }
 

@@ -1,5 +1,4 @@
 /** The keys that sign and verify tokens, the public keys for other services, and digests with keys derived from the signing key. */
-import { createSecretKey, type KeyObject } from "node:crypto";
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
 import {
   createDigests,
@@ -23,8 +22,8 @@ export interface TokenKey {
   readonly kid: string | null;
   /** Whether the key does not sign any more. @default false */
   readonly isPrevious?: boolean;
-  /** The same key as `KeyObject`; only for a secret key. */
-  readonly secret?: KeyObject;
+  /** The bytes of the same key; only for a secret key. */
+  readonly secret?: Uint8Array;
 }
 
 export interface TokenKeys {
@@ -88,7 +87,7 @@ async function importSecretKey(secret: string, algorithm: SecretAlgorithm): Prom
   const hmac = { name: "HMAC", hash: `SHA-${algorithm.slice(2)}` };
   const bytes = new TextEncoder().encode(secret);
   const key = await crypto.subtle.importKey("raw", bytes, hmac, false, ["sign", "verify"]);
-  return { algorithm, key, kid: null, secret: createSecretKey(bytes) };
+  return { algorithm, key, kid: null, secret: bytes };
 }
 
 async function importPublicKey({ algorithm, jwk }: PublicKey) {
