@@ -42,7 +42,7 @@ const SENTENCES = {
     `without e-mail and password; ${perClient(rateLimits?.passkeyLogin.limit)} |`,
   ],
   "docs/security.md": [
-    `${rateLimits?.login.limit} valid logins per client address and minute`,
+    `${rateLimits?.login.limit} well-formed login requests per client address and minute`,
     `at most ${wrong} wrong values per user and day`,
     `at ${rateLimits?.register.limit} requests per minute and address`,
     `at ${rateLimits?.default.limit} per minute and address`,
