@@ -36,7 +36,7 @@ export type {
   OutboxRepository,
   Recipient,
 } from "./repositories/outbox.ts";
-export { type FoundPasskey, MAX_USED_STATEMENTS, type PasskeyRepository } from "./repositories/passkeys.ts";
+export { type FoundPasskey, MAX_USED_CHALLENGES, type PasskeyRepository } from "./repositories/passkeys.ts";
 export type { PageRequest } from "./repositories/repository-client.ts";
 export type { TodoRepository } from "./repositories/todos.ts";
 export type { Password, UserChange } from "./repositories/user-changes.ts";

@@ -1,6 +1,6 @@
 /**
- * Passkeys. A statement is the signed challenge of a login. Invariants: adding or removing a passkey locks the user and increments
- * `passkeyRevision`. A statement is used for only one login, across all replicas.
+ * Passkeys. Invariants: adding or removing a passkey locks the user and increments `passkeyRevision`. A challenge is used for only
+ * one login, across all replicas: `usedStatements` has the digests of used challenges.
  */
 import { and, asc, eq, getTableColumns, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
@@ -11,8 +11,8 @@ import { placeholders, type RepositoryClient } from "./repository-client.ts";
 
 /** The maximum number of passkeys of one user. */
 const MAX_PASSKEYS = 10;
-/** The maximum number of used statements that are stored with a passkey. */
-export const MAX_USED_STATEMENTS = 8;
+/** The maximum number of used challenges that are stored with a passkey. */
+export const MAX_USED_CHALLENGES = 8;
 
 /** The condition that a user must meet to get a new passkey. */
 interface PasskeyCondition extends Guard {
@@ -22,19 +22,19 @@ interface PasskeyCondition extends Guard {
 }
 
 /**
- * `counter`: the counter has not grown. `used`: the statement was used before. `busy`: until `freeAt`, which is compared with
- * `forgetBefore`, the passkey has too many used statements. `credential`: the passkey does not exist any more.
+ * `counter`: the counter has not grown. `used`: the challenge was used before. `busy`: until `freeAt`, which is compared with
+ * `forgetBefore`, the passkey has too many used challenges. `credential`: the passkey does not exist any more.
  */
 type PasskeyUseResult =
   | { readonly result: "accepted" | "counter" | "used" | "credential" }
   | { readonly result: "busy"; readonly freeAt: number };
 
-/** The use of a statement for one login with a passkey. */
+/** The use of a challenge for one login with a passkey. */
 interface PasskeyUse extends Pick<Passkey, "id" | "counter"> {
   readonly digest: string;
   /** In milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Used statements with an earlier `expiresAt` are deleted, because no replica accepts such a statement any more. */
+  /** Used challenges with an earlier `expiresAt` are deleted, because no replica accepts such a challenge any more. */
   readonly forgetBefore: number;
 }
 
@@ -55,7 +55,7 @@ export interface PasskeyRepository extends MethodRemovals<string> {
     condition: PasskeyCondition,
     change: MethodChange,
   ): Promise<Passkey | null>;
-  /** Stores a login, or returns why the login is rejected. Statements are stored only while the counter stays 0. */
+  /** Stores a login, or returns why the login is rejected. Challenges are stored only while the counter stays 0. */
   use(use: PasskeyUse): Promise<PasskeyUseResult>;
 }
 
@@ -85,7 +85,7 @@ export function createPasskeyRepository(client: RepositoryClient, dialect: Diale
     .set({
       counter: sql`${given.counter}`,
       lastUsedAt: now,
-      // A passkey that counts needs no statements, because its counter grows with each login.
+      // A passkey that counts needs no used challenges, because its counter grows with each login.
       usedStatements: sql`case when cast(${given.counter} as bigint) > 0 then '{}' else (select ${jsonObject}(key, value) from (select key, value from ${remembered} union all ${entry}) as used) end`,
     })
     .where(
@@ -99,7 +99,7 @@ export function createPasskeyRepository(client: RepositoryClient, dialect: Diale
           sql`cast(${given.counter} as bigint) > 0`,
           and(
             sql`not exists (select 1 from ${used} where key = ${given.digest})`,
-            sql`(select count(*) from ${remembered}) < ${MAX_USED_STATEMENTS}`,
+            sql`(select count(*) from ${remembered}) < ${MAX_USED_CHALLENGES}`,
           ),
         ),
       ),

@@ -8,7 +8,7 @@ import {
   type Database,
   type FoundPasskey,
   type LoginRule,
-  MAX_USED_STATEMENTS,
+  MAX_USED_CHALLENGES,
   type Passkey,
   type User,
 } from "@latchkey/database";
@@ -64,7 +64,7 @@ export interface PasskeyService {
 
 /** The clocks of replicas can differ: a used challenge is stored until no replica accepts it. */
 const CLOCK_DIFFERENCE_MS = 10_000;
-const BUSY = `${MAX_USED_STATEMENTS} logins with one passkey per ${CHALLENGE_LIFETIME_MS / 60_000} minutes`;
+const BUSY = `${MAX_USED_CHALLENGES} logins with one passkey per ${CHALLENGE_LIFETIME_MS / 60_000} minutes`;
 
 /** The values of the user that end an enrolment when they change. The salt is hashed because clients can read a state. */
 const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) => {
