@@ -26,6 +26,17 @@ export class ServiceError extends Error {
   }
 }
 
+/** An error that is only logged: it does not change the response. */
+export class LoggedError extends Error {
+  constructor(
+    override readonly name: string,
+    message: string,
+    cause: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
 interface ErrorDefinition {
   readonly status: number;
   /** When the error occurs, for the OpenAPI document. */
@@ -52,7 +63,8 @@ export interface ErrorProperties {
   readonly delayMs?: number;
 }
 
-const challenge = () => ({ "WWW-Authenticate": "Bearer" });
+/** Of every 401 (RFC 9110 §11.6.1). */
+const CHALLENGE = { "WWW-Authenticate": "Bearer" };
 const retryAfter = ({ retryAfterSeconds = 1 }: ErrorProperties) => ({
   "Retry-After": String(retryAfterSeconds),
 });
@@ -71,7 +83,6 @@ export const ERROR_TABLE = defineErrors({
     status: 401,
     description: "Unknown e-mail or wrong password.",
     detail: "Incorrect e-mail or password",
-    headers: challenge,
   },
   ONE_TIME_TOKEN_INVALID: {
     status: 400,
@@ -83,14 +94,12 @@ export const ERROR_TABLE = defineErrors({
     status: 401,
     description: "The login with the provider is rejected. The reason is only logged.",
     detail: "The login with the provider was not accepted",
-    headers: challenge,
     features: ["identities"],
   },
   LOGIN_CODE_INVALID: {
     status: 401,
     description: "The code or the state is wrong, expired or used, or had too many attempts.",
     detail: "Invalid or expired code",
-    headers: challenge,
     features: ["emailLogin"],
   },
   IDENTITY_ALREADY_USED: {
@@ -142,27 +151,23 @@ export const ERROR_TABLE = defineErrors({
     status: 401,
     description: "The login with a passkey is rejected. The reason is only logged.",
     detail: "The passkey was not accepted",
-    headers: challenge,
     features: ["passkeys"],
   },
   INVALID_TOKEN: {
     status: 401,
     description: "The token is missing, expired, revoked, wrongly signed or malformed.",
     detail: "Invalid or expired token",
-    headers: challenge,
   },
   INVALID_API_KEY: {
     status: 401,
     description: "The key is missing or wrong.",
     detail: "Missing or wrong API key",
-    headers: challenge,
     features: ["administration"],
   },
   LOGIN_REQUIRED: {
     status: 401,
     description: "The token is valid, but cannot be renewed: the user must log in again.",
     detail: "Log in again",
-    headers: challenge,
     features: ["renewal"],
   },
   INACTIVE_USER: {
@@ -269,6 +274,12 @@ export const canOccur = (code: ErrorCode, enabled: Features): boolean =>
   ERROR_TABLE[code].features?.some((feature) => enabled.has(feature)) ?? true;
 /** The errors that a derivation can cause. */
 export const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"] as const;
+/** The errors of a request that proves the owner (`proveOwner`). */
+export const OWNER_ERRORS = [
+  "CURRENT_PASSWORD_INCORRECT",
+  "RECENT_LOGIN_REQUIRED",
+  ...HASHING_ERRORS,
+] as const;
 /** The cast is safe because the table has no other members. */
 export const ERROR_CODES = Object.keys(ERROR_TABLE) as readonly ErrorCode[];
 
@@ -297,7 +308,7 @@ export function errorResponseFor(code: ErrorCode, error: ErrorProperties = {}): 
   return {
     status,
     body: hasField && error.field ? { ...body, field: error.field } : body,
-    headers: headers?.(error) ?? {},
+    headers: { ...(status === 401 && CHALLENGE), ...headers?.(error) },
   };
 }
 

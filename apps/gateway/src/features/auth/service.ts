@@ -14,7 +14,7 @@ import {
 } from "@latchkey/database";
 import { type Hasher, hasPassword } from "@latchkey/hashing";
 import type { AccountRules } from "../../config.ts";
-import { ServiceError } from "../../errors.ts";
+import { LoggedError, ServiceError } from "../../errors.ts";
 import type { CompleteLogin, LoginCompletion, OwnerChecks } from "../../login-features.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { LoginClaims, Principal, Tokens } from "../../tokens/access-tokens.ts";
@@ -144,12 +144,14 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
     });
     if (isVerifiedElsewhere && !isActive) throw new ServiceError("INACTIVE_USER");
     await expectVerified(user);
-    // The login succeeds even if its network or its time is not stored.
+    // The login succeeds even if its network or its time is not stored. The next login from the same network can then be limited.
+    const warnOf = (name: string, message: string) => (cause: unknown) =>
+      warn(new LoggedError(name, message, cause));
     await familiarNetworks
       ?.store(user, network, networkSeenAt)
-      .catch((error) => warn(new NetworkNotStored(error)));
+      .catch(warnOf("NetworkNotStored", "The network of the client was not stored"));
     if (isActive && isLoginStale(user.lastLoginAt))
-      await users.storeLogin(id).catch((error) => warn(new LoginTimeNotStored(error)));
+      await users.storeLogin(id).catch(warnOf("LoginTimeNotStored", "The time of the login was not stored"));
     // A user without a password proves changes by a recent login.
     const isTimed = amr?.[0] !== "pwd";
     return tokens.sign(user, { ...(amr && { amr }), ...(isTimed && { auth_time: currentSeconds() }) });
@@ -270,20 +272,4 @@ function expectRecentLogin({ auth_time = 0 }: LoginClaims): void {
   const age = currentSeconds() - auth_time;
   if (age < -CLOCK_DIFFERENCE_SECONDS || age > RECENT_LOGIN_SECONDS)
     throw new ServiceError("RECENT_LOGIN_REQUIRED");
-}
-
-/** This error is only logged. The next login from the same network can be limited. */
-class NetworkNotStored extends Error {
-  override readonly name = "NetworkNotStored";
-  constructor(cause: unknown) {
-    super("The network of the client was not stored", { cause });
-  }
-}
-
-/** This error is only logged. */
-class LoginTimeNotStored extends Error {
-  override readonly name = "LoginTimeNotStored";
-  constructor(cause: unknown) {
-    super("The time of the login was not stored", { cause });
-  }
 }

@@ -5,6 +5,7 @@
 import type { OidcProvider } from "@latchkey/config";
 import {
   type AddIdentityRequest,
+  EMAIL_MAX_LENGTH,
   EMAIL_PATTERN,
   isMailable,
   localPartOf,
@@ -24,7 +25,7 @@ import {
   UserAlreadyExists,
 } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
-import { ServiceError } from "../../errors.ts";
+import { LoggedError, ServiceError } from "../../errors.ts";
 import type { CompleteLogin, OwnerChecks } from "../../login-features.ts";
 import type { AuditEvent, IdentityRejection } from "../../observability/audit.ts";
 import type { RequestContext } from "../../request-context.ts";
@@ -74,8 +75,8 @@ const MAX_ATTEMPTS = 3;
 const isVerified = ({ emailVerified }: IdentityClaims): boolean =>
   emailVerified === true || emailVerified === "true";
 
+const NOT_ACCEPTED = "The provider or the library did not accept the login";
 const EMAIL = new RegExp(EMAIL_PATTERN, "u");
-const EMAIL_MAX = 254;
 
 export function createIdentityService(options: IdentityServiceOptions): IdentityService {
   const { identities, users, oidcStates, providers, redirectUris, canLogIn, sendsMail: notifies } = options;
@@ -113,7 +114,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
   const rejecting =
     ({ settings }: Provider, { audit, warn }: RequestContext, user?: User) =>
     (reason: IdentityRejection, cause?: unknown): never => {
-      if (cause !== undefined) warn(new IdentityNotAccepted(cause));
+      if (cause !== undefined) warn(new LoggedError("IdentityNotAccepted", NOT_ACCEPTED, cause));
       audit("identity.rejected", user?.email ?? null, user?.id, { reason, provider: settings.name });
       throw new ServiceError("IDENTITY_REJECTED");
     };
@@ -262,7 +263,7 @@ function verifiedEmailOf(
   // The provider has verified the mailbox of the e-mail as sent. Characters that are not in NFC, such as the Kelvin sign, become
   // letters of another mailbox in lower case.
   const isSame = email.normalize("NFC") === email;
-  const isValid = normalized.length <= EMAIL_MAX && EMAIL.test(normalized) && isMailable(normalized);
+  const isValid = normalized.length <= EMAIL_MAX_LENGTH && EMAIL.test(normalized) && isMailable(normalized);
   return isSame && isValid ? normalized : reject("email");
 }
 
@@ -270,12 +271,4 @@ function reject422(loc: [string, string]): never {
   throw new ServiceError("INVALID_REQUEST", {
     issues: [{ loc, msg: "is not configured", type: "not_configured" }],
   });
-}
-
-/** This error is only logged. Its cause explains why a provider or its ID token was not accepted. */
-class IdentityNotAccepted extends Error {
-  override readonly name = "IdentityNotAccepted";
-  constructor(cause: unknown) {
-    super("The provider or the library did not accept the login", { cause });
-  }
 }
