@@ -7,7 +7,6 @@ import type { Digests } from "@latchkey/contracts";
 import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
-import { createApiKeys } from "./features/administration/api-keys.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
 import { createAdministrationService } from "./features/administration/service.ts";
 import { enabledOperations } from "./http/operation.ts";
@@ -70,7 +69,7 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
     corsOrigins: null,
     // No proxy is trusted: a client could choose the address by which its wrong keys are counted.
     trustProxy: null,
-    gate: apiKeyAuth(createApiKeys(config.administration?.keys ?? [], store)),
+    gate: apiKeyAuth(config.administration?.keys ?? [], store),
     logger,
     logsPaths: config.log.format === "pretty",
     probePaths: NO_PATHS,
