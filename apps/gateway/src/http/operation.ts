@@ -126,7 +126,6 @@ export const operationFor =
 
 /** The same for operations of users, who authenticate by access token. */
 export const userOperation = operationFor<Principal>;
-export const operation = userOperation();
 
 export const enabledOperations = <One extends { readonly feature?: Feature }>(
   operations: readonly One[],

@@ -17,7 +17,7 @@ import {
 } from "@latchkey/contracts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { decodeCursor, encodeCursor } from "../../http/cursor.ts";
-import { INVALID_EMAIL, LISTED_PASSWORD, wrongType } from "../../http/issues.ts";
+import { INVALID_EMAIL, issue, LISTED_PASSWORD, wrongType } from "../../http/issues.ts";
 import { operationFor } from "../../http/operation.ts";
 import type { AdministrationService } from "./service.ts";
 
@@ -37,28 +37,22 @@ const OF_USER = {
   issues: [wrongType("path", "id", "integer")],
 } as const;
 
-const issue = (name: string, msg: string, type: string): ValidationIssue => ({
-  loc: ["body", name],
-  msg,
-  type,
-});
-
 /** The issues of a new user that the schema accepts. */
 function combinationIssues(
   { invite, password, username }: CreateAdminUserRequest,
   sendsMail: boolean,
 ): ValidationIssue[] {
   if (invite && password !== undefined)
-    return [issue("invite", "cannot be combined with password", "not_allowed")];
+    return [issue("body", "invite", "cannot be combined with password", "not_allowed")];
   if (invite)
     return sendsMail
       ? []
-      : [issue("invite", "is not possible, because the service sends no mail", "not_allowed")];
+      : [issue("body", "invite", "is not possible, because the service sends no mail", "not_allowed")];
   const missing = [
     ...(username === undefined ? ["username"] : []),
     ...(password === undefined ? ["password"] : []),
   ];
-  return missing.map((name) => issue(name, "is required", "missing"));
+  return missing.map((name) => issue("body", name, "is required", "missing"));
 }
 
 export function administrationOperations(options: AdministrationOperationsOptions) {

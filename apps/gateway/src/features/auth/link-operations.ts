@@ -1,13 +1,13 @@
 /** The operations that send mails with links, and those that confirm a link. The rules are in `links.ts`. */
 import * as contracts from "@latchkey/contracts";
-import { HASHING_ERRORS } from "../../errors.ts";
+import { HASHING_ERRORS, OWNER_ERRORS } from "../../errors.ts";
 import { INVALID_EMAIL, wrongType } from "../../http/issues.ts";
 import { userOperation } from "../../http/operation.ts";
 import { describeRefill, EMAIL_CHANGE_REQUESTS, inWords, MAIL_BUDGETS } from "../../rate-limit/limits.ts";
 import type { LinkService } from "./links.ts";
 import { type NewCredentialsOptions, newCredentials } from "./operations.ts";
 
-const operation = userOperation({ tag: "Auth" });
+const operation = userOperation({ tag: "Auth", feature: "mail" });
 
 const INVALID_TOKEN_TYPE = wrongType("body", "token", "string");
 
@@ -15,17 +15,14 @@ export interface LinkOperationsOptions extends NewCredentialsOptions {
   readonly links: LinkService;
 }
 
-export function linkOperations({ links, rules, isListedPassword }: LinkOperationsOptions) {
-  const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials({
-    rules,
-    isListedPassword,
-  });
+export function linkOperations(options: LinkOperationsOptions) {
+  const { links } = options;
+  const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
   return [
     operation({
       id: "requestPasswordReset",
       method: "POST",
       path: "/auth/password-reset",
-      feature: "mail",
       summary: "Request a mail that resets a password",
       description: `Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for ${contracts.MAILS.reset.lifetime} and works once. Each recipient gets ${describeRefill(MAIL_BUDGETS.resets, " resets in 24 hours")}.`,
       body: contracts.PasswordResetRequest,
@@ -38,7 +35,6 @@ export function linkOperations({ links, rules, isListedPassword }: LinkOperation
       id: "confirmEmailVerification",
       method: "POST",
       path: "/auth/email-verification/confirm",
-      feature: "mail",
       summary: "Verify an e-mail with the token of a mail",
       description: "Has the same response if the e-mail is already verified.",
       body: contracts.EmailVerificationConfirmation,
@@ -51,7 +47,6 @@ export function linkOperations({ links, rules, isListedPassword }: LinkOperation
       id: "confirmPasswordReset",
       method: "POST",
       path: "/auth/password-reset/confirm",
-      feature: "mail",
       summary: "Set a new password with the token of a mail",
       description: "Revokes all tokens of the user and verifies the e-mail.",
       body: withMinLength(contracts.PasswordResetConfirmation),
@@ -70,7 +65,6 @@ export function linkOperations({ links, rules, isListedPassword }: LinkOperation
       id: "requestEmailVerification",
       method: "POST",
       path: "/auth/email-verification",
-      feature: "mail",
       summary: "Request a mail that verifies the e-mail of the current user",
       description: `A registration requests the first one. The link is valid for ${contracts.MAILS.verification.lifetime}.`,
       requiresToken: true,
@@ -123,7 +117,7 @@ export function linkOperations({ links, rules, isListedPassword }: LinkOperation
           "Requests count against the limit of password changes, by default {quota} per user and per client address, and against that of wrong current passwords.",
       },
       success: { status: 202, description: "The request is accepted; it can have no effect." },
-      errors: ["CURRENT_PASSWORD_INCORRECT", "RECENT_LOGIN_REQUIRED", ...HASHING_ERRORS],
+      errors: OWNER_ERRORS,
       handler: ({ principal, body }, request) => links.requestEmailChange(principal, body, request),
     }),
   ];

@@ -2,7 +2,7 @@
 import * as contracts from "@latchkey/contracts";
 import type Type from "typebox";
 import type { AccountRules } from "../../config.ts";
-import { HASHING_ERRORS } from "../../errors.ts";
+import { HASHING_ERRORS, OWNER_ERRORS } from "../../errors.ts";
 import { INVALID_EMAIL, LISTED_PASSWORD, shortPassword, wrongType } from "../../http/issues.ts";
 import { userOperation } from "../../http/operation.ts";
 import type { AuthService } from "./service.ts";
@@ -33,11 +33,9 @@ export function newCredentials({ rules, isListedPassword }: NewCredentialsOption
   };
 }
 
-export function authOperations({ authService, rules, isListedPassword }: AuthOperationsOptions) {
-  const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials({
-    rules,
-    isListedPassword,
-  });
+export function authOperations(options: AuthOperationsOptions) {
+  const { authService, rules } = options;
+  const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
   const unverified = rules.requireVerifiedEmail ? (["EMAIL_NOT_VERIFIED"] as const) : [];
   const hasOtherLogins = rules.hasPasskeys || rules.hasIdentities || rules.hasEmailLogin;
   const removesLogins = rules.hasPasskeys || rules.hasIdentities;
@@ -120,12 +118,7 @@ export function authOperations({ authService, rules, isListedPassword }: AuthOpe
         applies: ({ password, current_password }) => password !== undefined || current_password !== undefined,
       },
       success: { status: 200, description: "The updated user.", schema: User },
-      errors: [
-        "CURRENT_PASSWORD_INCORRECT",
-        "RECENT_LOGIN_REQUIRED",
-        "USER_ALREADY_EXISTS",
-        ...HASHING_ERRORS,
-      ],
+      errors: [...OWNER_ERRORS, "USER_ALREADY_EXISTS"],
       handler: async ({ principal, body }, request) =>
         toUser(await authService.update(principal, body, request)),
     }),

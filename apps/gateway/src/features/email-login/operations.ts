@@ -1,16 +1,16 @@
 /** The operations of logins with a code from a mail. The rules are in `service.ts`. */
 import * as contracts from "@latchkey/contracts";
 import { INVALID_EMAIL, wrongType } from "../../http/issues.ts";
-import { operation } from "../../http/operation.ts";
+import { userOperation } from "../../http/operation.ts";
 import type { EmailLogin } from "./service.ts";
+
+const operation = userOperation({ tag: "Auth", feature: "emailLogin" });
 
 export const emailLoginOperations = (emailLogin: EmailLogin) => [
   operation({
     id: "emailLoginOptions",
     method: "POST",
     path: "/auth/login/email/options",
-    tag: "Auth",
-    feature: "emailLogin",
     summary: "Request a code to log in",
     description:
       "Mails a code of eight digits, which is valid for ten minutes, if a user has this e-mail. The response does not depend on whether one has it.",
@@ -28,8 +28,6 @@ export const emailLoginOperations = (emailLogin: EmailLogin) => [
     id: "emailLogin",
     method: "POST",
     path: "/auth/login/email",
-    tag: "Auth",
-    feature: "emailLogin",
     summary: "Exchange a code from a mail for an access token",
     description:
       "A code works once, and ends all others of the user. A state allows five attempts; attempts are also limited per e-mail. If the e-mail of the user was not verified, the login verifies it and ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail.",

@@ -1,17 +1,18 @@
 /** The operations on identities of OpenID Connect providers. The rules are in `service.ts`. */
 import * as contracts from "@latchkey/contracts";
-import { HASHING_ERRORS } from "../../errors.ts";
+import { OWNER_ERRORS } from "../../errors.ts";
 import { INVALID_CHALLENGE, INVALID_VERIFIER, wrongType } from "../../http/issues.ts";
-import { operation } from "../../http/operation.ts";
+import { userOperation } from "../../http/operation.ts";
+import { OWNER_LIMIT } from "../../rate-limit/limits.ts";
 import type { IdentityService } from "./service.ts";
+
+const operation = userOperation({ tag: "Auth", feature: "identities" });
 
 export const identityOperations = (identityService: IdentityService) => [
   operation({
     id: "oidcLoginOptions",
     method: "POST",
     path: "/auth/login/oidc/:name/options",
-    tag: "Auth",
-    feature: "identities",
     summary: "Begin a login with an OpenID Connect provider",
     description:
       "Returns the page of the provider, and a state, which is valid for ten minutes. The application keeps the verifier of the challenge, and sends the browser to the page.",
@@ -26,8 +27,6 @@ export const identityOperations = (identityService: IdentityService) => [
     id: "oidcLogin",
     method: "POST",
     path: "/auth/login/oidc/:name",
-    tag: "Auth",
-    feature: "identities",
     summary: "Exchange the response of a provider for an access token",
     description:
       "Logs in the user of the identity. Otherwise, the provider must have verified the e-mail. If no user has it, one is created without a password. If a user has it, the identity is added only if the provider is configured to link; if that user has not verified the e-mail, the login ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail. Every rejection of the provider, the state or the verifier has the same response.",
@@ -51,8 +50,6 @@ export const identityOperations = (identityService: IdentityService) => [
     id: "listIdentities",
     method: "GET",
     path: "/auth/identities",
-    tag: "Auth",
-    feature: "identities",
     summary: "List the identities of the current user",
     description: "The oldest comes first.",
     requiresToken: true,
@@ -63,8 +60,6 @@ export const identityOperations = (identityService: IdentityService) => [
     id: "addIdentity",
     method: "POST",
     path: "/auth/identities/:id",
-    tag: "Auth",
-    feature: "identities",
     summary: "Add an identity to the current user",
     description:
       "`id` is the name of the provider. The e-mail of the identity can be any. Adding an identity again returns it.",
@@ -72,21 +67,14 @@ export const identityOperations = (identityService: IdentityService) => [
     params: contracts.AddedProviderPath,
     body: contracts.AddIdentityRequest,
     issues: [INVALID_VERIFIER],
-    limit: {
-      quota: "passwordChange",
-      per: "user",
-      description:
-        "Counts against the limits of updates with a current password, by default {quota} per user and per client address.",
-    },
+    limit: OWNER_LIMIT,
     success: { status: 201, description: "The identity.", schema: contracts.Identity },
     errors: [
       "IDENTITY_REJECTED",
-      "CURRENT_PASSWORD_INCORRECT",
-      "RECENT_LOGIN_REQUIRED",
       "IDENTITY_ALREADY_USED",
       "TOO_MANY_IDENTITIES",
       "PROVIDER_UNAVAILABLE",
-      ...HASHING_ERRORS,
+      ...OWNER_ERRORS,
     ],
     handler: async ({ principal, params, body }, request) =>
       contracts.toIdentity(await identityService.add(principal, params.id, body, request)),
@@ -95,8 +83,6 @@ export const identityOperations = (identityService: IdentityService) => [
     id: "deleteIdentity",
     method: "DELETE",
     path: "/auth/identities/:id",
-    tag: "Auth",
-    feature: "identities",
     summary: "Remove an identity of the current user",
     description: "Tokens of earlier logins with it remain valid.",
     requiresToken: true,

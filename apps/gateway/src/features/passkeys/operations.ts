@@ -1,8 +1,9 @@
 /** The operations on passkeys. The rules are in `service.ts`. */
 import * as contracts from "@latchkey/contracts";
-import { HASHING_ERRORS } from "../../errors.ts";
-import { wrongType } from "../../http/issues.ts";
+import { OWNER_ERRORS } from "../../errors.ts";
+import { issue, wrongType } from "../../http/issues.ts";
 import { userOperation } from "../../http/operation.ts";
+import { OWNER_LIMIT } from "../../rate-limit/limits.ts";
 import type { PasskeyService } from "./service.ts";
 
 const operation = userOperation({ tag: "Auth", feature: "passkeys" });
@@ -65,13 +66,7 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     description: "Tokens of earlier logins with it remain valid.",
     requiresToken: true,
     params: contracts.PasskeyPath,
-    issues: [
-      {
-        loc: ["path", "id"],
-        msg: "must not contain U+0000 or lone surrogates",
-        type: "string_pattern_mismatch",
-      },
-    ],
+    issues: [issue("path", "id", "must not contain U+0000 or lone surrogates", "string_pattern_mismatch")],
     success: { status: 204, description: "The passkey is removed." },
     errors: ["PASSKEY_NOT_FOUND", "LAST_LOGIN"],
     handler: ({ principal, params }, request) => passkeyService.remove(principal, params.id, request),
@@ -86,14 +81,9 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     requiresToken: true,
     body: contracts.PasskeyOptionsRequest,
     issues: [wrongType("body", "current_password", "string")],
-    limit: {
-      quota: "passwordChange",
-      per: "user",
-      description:
-        "Counts against the limits of updates with a current password, by default {quota} per user and per client address.",
-    },
+    limit: OWNER_LIMIT,
     success: { status: 200, description: "Options and state.", schema: contracts.PasskeyOptionsResponse },
-    errors: ["CURRENT_PASSWORD_INCORRECT", "RECENT_LOGIN_REQUIRED", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
+    errors: [...OWNER_ERRORS, "EMAIL_NOT_VERIFIED"],
     handler: ({ principal, body }, request) =>
       passkeyService.requestCreation(principal, body.current_password, request),
   }),
