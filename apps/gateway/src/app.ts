@@ -6,13 +6,12 @@ import { createFamiliarNetworks } from "./features/auth/familiar-networks.ts";
 import { createLinkService } from "./features/auth/links.ts";
 import { createLoginRule } from "./features/auth/login-rule.ts";
 import { createAuthService } from "./features/auth/service.ts";
-import { passwordGuard } from "./features/auth/verify-password.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { createOperations } from "./features/operations.ts";
 import { LIVENESS_PATH, PROBE_PATHS } from "./features/probes/operations.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { createTodoService } from "./features/todos/service.ts";
-import { enabledOperations } from "./http/operation.ts";
+import { enabledOperations, type Operation } from "./http/operation.ts";
 import { bearerAuth } from "./middleware/bearer-auth.ts";
 import { methodNotAllowed } from "./middleware/error-handler.ts";
 import { registerOperations } from "./middleware/operations.ts";
@@ -25,7 +24,7 @@ import { enabledFeatures } from "./optional-features.ts";
 import { readAssets } from "./pages/assets.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import { createMemoryStore, type Store } from "./rate-limit/store.ts";
-import { createTokens } from "./tokens/access-tokens.ts";
+import { createTokens, type Principal } from "./tokens/access-tokens.ts";
 import type { TokenKeys } from "./tokens/token-keys.ts";
 
 interface AppOptions {
@@ -36,12 +35,6 @@ interface AppOptions {
   readonly logger: Logger;
   /** Computes the `email_digest` of log lines. */
   readonly digestEmail: EmailDigest;
-  /** null if `config.passkeys` is null. */
-  readonly passkeyFeature: typeof import("./features/passkeys/feature.ts") | null;
-  /** null if `config.oidc` is null. */
-  readonly identityFeature: typeof import("./features/identities/feature.ts") | null;
-  /** null if logins with codes are off. */
-  readonly emailLoginFeature: typeof import("./features/email-login/feature.ts") | null;
   /** Whether the password is on the list of passwords that users cannot choose. @default no password is listed */
   readonly isListedPassword?: (password: string) => boolean;
   /** Counts requests and attempts. @default a store in memory */
@@ -59,9 +52,9 @@ interface AppOptions {
   readonly isStopping: () => boolean;
 }
 
-export function createApp(options: AppOptions) {
-  const { config, keys, database, hasher, logger, passkeyFeature } = options;
-  const { identityFeature, emailLoginFeature, observe, isStopping } = options;
+/** Loads the modules of features only if they are on. */
+export async function createApp(options: AppOptions) {
+  const { config, keys, database, hasher, logger, observe, isStopping } = options;
   const { isListedPassword = () => false, store = createMemoryStore() } = options;
   const { accounts: rules, rateLimits, oidc } = config;
   const { sendsMail, hasPasskeys } = rules;
@@ -78,7 +71,6 @@ export function createApp(options: AppOptions) {
     rules,
     isVerifiedElsewhere: config.tokenKeys.privateKey !== null,
   });
-  const { proveOwner, findUser, explainRejection, networkDigestOf, completeLogin } = authService;
   const canLogIn = createLoginRule({
     sendsMail,
     hasPasskeys,
@@ -87,9 +79,10 @@ export function createApp(options: AppOptions) {
   const assets = readAssets(config.pages.primaryColor);
 
   const features = enabledFeatures(config);
-  const passkeyService =
-    config.passkeys &&
-    passkeyFeature?.createPasskeyService({
+  const optionalOperations: Operation<Principal>[] = [];
+  if (config.passkeys) {
+    const { createPasskeyService, passkeyOperations } = await import("./features/passkeys/feature.ts");
+    const passkeyService = createPasskeyService({
       origins: config.passkeys.origins,
       rpId: config.passkeys.rpId,
       rpName: config.passkeys.rpName,
@@ -97,52 +90,36 @@ export function createApp(options: AppOptions) {
       passkeyChallenges,
       sendsMail,
       canLogIn,
-      proveOwner,
-      findUser,
-      completeLogin,
+      steps: authService,
     });
-  const identityService =
-    oidc &&
-    identityFeature?.createIdentityService({
-      providers: oidc.providers.map((settings) => identityFeature.openProvider(settings)),
+    optionalOperations.push(...passkeyOperations(passkeyService));
+  }
+  if (oidc) {
+    const { createIdentityService, identityOperations, openProvider } = await import(
+      "./features/identities/feature.ts"
+    );
+    const identityService = createIdentityService({
+      providers: oidc.providers.map((settings) => openProvider(settings)),
       redirectUris: oidc.redirectUris,
       users,
       identities,
       oidcStates,
       canLogIn,
       sendsMail,
-      proveOwner,
-      findUser,
-      explainRejection,
-      networkDigestOf,
-      completeLogin,
+      steps: authService,
     });
-  const emailLogin = emailLoginFeature?.createEmailLogin({
-    users,
-    outbox,
-    store,
-    loginCodes,
-    digests,
-    passwordGuard,
-    completeLogin,
-  });
+    optionalOperations.push(...identityOperations(identityService));
+  }
+  if (rules.hasEmailLogin) {
+    const { createEmailLogin, emailLoginOperations } = await import("./features/email-login/feature.ts");
+    const emailLogin = createEmailLogin({ users, outbox, store, loginCodes, digests, steps: authService });
+    optionalOperations.push(...emailLoginOperations(emailLogin));
+  }
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
     authService,
-    links: createLinkService({
-      users,
-      outbox,
-      hasher,
-      oneTimeTokens,
-      proveOwner,
-      explainRejection,
-      networkDigestOf,
-    }),
-    optionalOperations: [
-      ...((passkeyService && passkeyFeature?.passkeyOperations(passkeyService)) ?? []),
-      ...((identityService && identityFeature?.identityOperations(identityService)) ?? []),
-      ...((emailLogin && emailLoginFeature?.emailLoginOperations(emailLogin)) ?? []),
-    ],
+    links: createLinkService({ users, outbox, hasher, oneTimeTokens, steps: authService }),
+    optionalOperations,
     rules,
     isListedPassword,
     publicKeySet,

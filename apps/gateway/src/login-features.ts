@@ -1,8 +1,9 @@
 /**
  * What the features of logins share: the last step of every login, whether the owner of the account acts, and why a change was
- * rejected. `features/auth/service.ts` implements it.
+ * rejected. `features/auth/service.ts` implements `LoginSteps`.
  */
-import type { Guard, User } from "@latchkey/database";
+import type { Guard, PasswordGuard, User } from "@latchkey/database";
+import { validImportedHash } from "@latchkey/hashing";
 import type { ErrorCode } from "./errors.ts";
 import type { AuditEvent } from "./observability/audit.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -20,17 +21,16 @@ export interface LoginCompletion {
   readonly rejection: ErrorCode;
 }
 
-/**
- * Returns an access token for a user who was authenticated at this `tokenVersion`.
- * @throws the rejection, EMAIL_NOT_VERIFIED if the configuration requires it, or INACTIVE_USER if other services verify tokens
- */
-export type CompleteLogin = (
-  user: Pick<User, "id" | "email" | "tokenVersion">,
-  completion: LoginCompletion,
-  request: RequestContext,
-) => Promise<string>;
-
-export interface OwnerChecks {
+export interface LoginSteps {
+  /**
+   * Returns an access token for a user who was authenticated at this `tokenVersion`.
+   * @throws the rejection, EMAIL_NOT_VERIFIED if the configuration requires it, or INACTIVE_USER if other services verify tokens
+   */
+  completeLogin(
+    user: Pick<User, "id" | "email" | "tokenVersion">,
+    completion: LoginCompletion,
+    request: RequestContext,
+  ): Promise<string>;
   /**
    * Proves that the owner makes a change: with the password or, for a user without a password, with a recent login. Returns the user,
    * read again, and the condition of the change.
@@ -48,3 +48,9 @@ export interface OwnerChecks {
   explainRejection(userId: number, guard: Guard): Promise<never>;
   networkDigestOf(email: string, request: RequestContext): string | undefined;
 }
+
+/** Returns the condition that the password has not changed since `user` was read. A rehash at login is not a change. */
+export const passwordGuard = (user: User): PasswordGuard => ({
+  hash: user.hashedPassword,
+  importedVersion: validImportedHash(user) === null ? undefined : user.tokenVersion,
+});

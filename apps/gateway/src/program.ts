@@ -87,18 +87,13 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
   const { isListed: isListedPassword } = configContext.blocklist;
   const isStopping = () => shutdown.isStopping();
 
-  const app = createApp({
+  const app = await createApp({
     config,
     keys,
     database: timed,
     hasher,
     logger,
     digestEmail,
-    passkeyFeature: config.passkeys && (await import("./features/passkeys/feature.ts")),
-    identityFeature: config.oidc && (await import("./features/identities/feature.ts")),
-    emailLoginFeature: config.accounts.hasEmailLogin
-      ? await import("./features/email-login/feature.ts")
-      : null,
     isListedPassword,
     layers,
     observe: metrics?.observeRequest,
@@ -148,19 +143,14 @@ async function serve({ variables, onListen, exit, layers }: ProgramContext): Pro
 
   await hasher.ready();
   onListen(shutdown);
-  const metricsAddress = config.metrics;
-  if (observability && metrics && metricsAddress)
-    metricsServer = listen("METRICS_PORT", metricsAddress, () =>
-      observability.serveMetrics(metrics, metricsAddress),
+  if (observability && metrics && config.metrics)
+    metricsServer = listen("METRICS_PORT", config.metrics, (address) =>
+      observability.serveMetrics(metrics, address),
     );
-  const adminAddress = config.administration;
-  if (administration && adminAddress)
-    listen("ADMIN_PORT", adminAddress, () =>
-      administration.listen({ hostname: adminAddress.host, port: adminAddress.port }),
-    );
-  const { host, port } = config;
-  listen("PORT", config, () => app.listen({ hostname: host, port }));
-  const url = localUrl(host, app.server?.port);
+  if (administration && config.administration)
+    listen("ADMIN_PORT", config.administration, (address) => administration.listen(address));
+  listen("PORT", config, (address) => app.listen(address));
+  const url = localUrl(config.host, app.server?.port);
   if (config.mail) {
     const { publicUrl, linkTemplates, product, texts } = config.mail;
     mailSender = startMailSender({

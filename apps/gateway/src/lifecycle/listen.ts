@@ -1,13 +1,13 @@
 import { CliError, describeError, EXIT } from "@latchkey/cli";
 
-/** Opens a port. @throws {CliError} if the port is not available */
+/** Calls `open` with the address. @throws {CliError} if the port is not available */
 export function listen<Listener>(
   variable: "PORT" | "METRICS_PORT" | "ADMIN_PORT",
   { host, port }: { readonly host: string; readonly port: number },
-  open: () => Listener,
+  open: (address: { readonly hostname: string; readonly port: number }) => Listener,
 ): Listener {
   try {
-    return open();
+    return open({ hostname: host, port });
   } catch (error) {
     const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
     const advice = isInUse ? `; set another one, such as ${variable}=${(port % 65_535) + 1}` : "";

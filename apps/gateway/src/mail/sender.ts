@@ -21,11 +21,9 @@ import {
 import { hasPassword } from "@latchkey/hashing";
 import { type ListedLogins, type MailContents, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/metrics.ts";
 import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
-
-/** `suppressed`: a budget is exceeded. `failed`: the server rejected the mail, or the mail has expired. */
-export type MailOutcome = "sent" | "failed" | "suppressed";
 
 interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens" | "loginCodes"> {
   readonly outbox: OutboxRepository;
@@ -35,7 +33,7 @@ interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens" 
   /** Returns the passkeys and identities of a user, for the mails about a changed password and about changed identities. */
   readonly listLogins: (userId: number) => Promise<ListedLogins>;
   readonly logger: Pick<Logger, "warn" | "info">;
-  readonly observe?: ((outcome: MailOutcome, kind: MailKind) => void) | undefined;
+  readonly observe?: Metrics["observeMail"] | undefined;
   /**
    * Time between two reads of the outbox. Requests never cause a read: the work of sending a mail would delay responses, and so
    * reveal whether the e-mail is registered. @default 1000
@@ -66,8 +64,7 @@ export interface MailSender {
 
 export function startMailSender(options: MailSenderOptions): MailSender {
   const { outbox, transport, from, writeMail, listLogins, digests, logger, observe } = options;
-  const { oneTimeTokens, loginCodes } = options;
-  const { pollMs = 1000 } = options;
+  const { oneTimeTokens, loginCodes, pollMs = 1000 } = options;
   const stopping = new AbortController();
   let isDatabaseFailing = false;
 
@@ -94,8 +91,6 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     const logins = await listLogins(user.id);
     return { logins: { ...logins, hasPassword: kind === "identity" && hasPassword(user) } };
   };
-
-  const isSendable = (mail: ClaimedMail): boolean => isWanted(mail) && !isExpired(mail);
 
   const report = (event: string, { kind, userId }: Mail, reason: string): void =>
     logger.warn({ event, kind, user_id: userId, reason }, event);
@@ -128,6 +123,7 @@ export function startMailSender(options: MailSenderOptions): MailSender {
   };
 
   const budgets = Object.values(MAIL_BUDGETS);
+  const isSendable = (mail: ClaimedMail): boolean => isWanted(mail) && !isExpired(mail);
   const digestMailbox = ({ email, emailVerified }: Recipient): string =>
     digests.email(mailboxOf(email, emailVerified));
 

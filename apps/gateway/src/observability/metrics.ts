@@ -3,7 +3,6 @@ import { MAIL_KINDS, type MailKind } from "@latchkey/contracts";
 import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Config } from "../config.ts";
 import { VERSION } from "../version.ts";
 import { AUDIT_EVENTS, type AuditEntry, PASSKEY_REJECTIONS } from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
@@ -24,6 +23,7 @@ export interface RequestObservation {
 
 export interface Metrics {
   observeRequest(observation: RequestObservation): void;
+  /** `suppressed`: a budget is exceeded. `failed`: the server rejected the mail, or the mail has expired. */
   observeMail(outcome: "sent" | "failed" | "suppressed", kind: MailKind): void;
   /**
    * Runs a query and observes its duration and outcome.
@@ -209,7 +209,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 /** Serves `/metrics` on a separate port, never on the public port. @throws if the port is not available */
 export function serveMetrics(
   metrics: Pick<Metrics, "read">,
-  { host, port }: NonNullable<Config["metrics"]>,
+  { hostname, port }: { readonly hostname: string; readonly port: number },
 ): Bun.Server<undefined> {
   const respond = async (request: Request): Promise<Response> => {
     if (request.method !== "GET" && request.method !== "HEAD") {
@@ -219,7 +219,7 @@ export function serveMetrics(
     return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
   };
   return Bun.serve({
-    hostname: host,
+    hostname,
     port,
     // With `reusePort`, a second process could open the same port and would receive half of the scrapes.
     reusePort: false,

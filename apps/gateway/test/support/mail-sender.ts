@@ -1,8 +1,7 @@
 /** A mail sender beside a service under test, with what it has logged and observed. */
-import type { MailKind } from "@latchkey/contracts";
 import { createMails, openSmtpTransport, type Transport } from "@latchkey/mail";
 import type { MailServer } from "@latchkey/testing/mail-server";
-import { type MailOutcome, startMailSender } from "../../src/mail/sender.ts";
+import { startMailSender } from "../../src/mail/sender.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import type { Service } from "./service.ts";
 
@@ -42,7 +41,7 @@ export async function startSender(service: Service, transport: Transport | Promi
     writeMail: createMails({ ...mail, publicUrl: mail.publicUrl ?? service.url }),
     logger: { info: write, warn: write },
     pollMs: 10,
-    observe: (outcome: MailOutcome, kind: MailKind) => outcomes.push(`${outcome} ${kind}`),
+    observe: (outcome, kind) => outcomes.push(`${outcome} ${kind}`),
   });
   return {
     log,

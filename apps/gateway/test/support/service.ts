@@ -78,16 +78,7 @@ interface DatabaseMethods extends Partial<Pick<Database, "ping">> {
 }
 
 type AppOptions = Parameters<typeof createApp>[0];
-type Provided =
-  | "config"
-  | "keys"
-  | "database"
-  | "hasher"
-  | "logger"
-  | "passkeyFeature"
-  | "identityFeature"
-  | "emailLoginFeature"
-  | "digestEmail";
+type Provided = "config" | "keys" | "database" | "hasher" | "logger" | "digestEmail";
 
 export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
   /** @default a libsql file */
@@ -181,7 +172,7 @@ export async function startService({
   const derivationsBefore = hasher.stats().completed;
   const replaced = wrapDatabase?.(database);
   const log: LogLine[] = [];
-  const app = createApp({
+  const app = await createApp({
     config,
     keys: await importTokenKeys(config.tokenKeys, () => SECRET_KEY),
     database: {
@@ -198,11 +189,6 @@ export async function startService({
       { write: (line) => log.push(JSON.parse(line)) },
     ),
     digestEmail: await database.digests.openEmailDigest(),
-    passkeyFeature: config.passkeys && (await import("../../src/features/passkeys/feature.ts")),
-    identityFeature: config.oidc && (await import("../../src/features/identities/feature.ts")),
-    emailLoginFeature: config.accounts.hasEmailLogin
-      ? await import("../../src/features/email-login/feature.ts")
-      : null,
     isStopping: () => false,
     ...appOptions,
   });

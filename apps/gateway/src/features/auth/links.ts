@@ -6,18 +6,15 @@ import type { EmailChangeRequest } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { OwnerChecks } from "../../login-features.ts";
+import { type LoginSteps, passwordGuard } from "../../login-features.ts";
 import { EMAIL_CHANGE_REQUESTS } from "../../rate-limit/limits.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import type { Purpose } from "../../tokens/one-time-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
-import { passwordGuard } from "./verify-password.ts";
 
-interface LinkServiceOptions
-  extends Pick<Database, "users" | "outbox">,
-    Pick<TokenKeys, "oneTimeTokens">,
-    Pick<OwnerChecks, "proveOwner" | "explainRejection" | "networkDigestOf"> {
+interface LinkServiceOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
+  readonly steps: Pick<LoginSteps, "proveOwner" | "explainRejection" | "networkDigestOf">;
   readonly hasher: Pick<Hasher, "hash">;
 }
 
@@ -41,7 +38,7 @@ export interface LinkService {
 
 export function createLinkService(options: LinkServiceOptions): LinkService {
   const { users, outbox, hasher, oneTimeTokens } = options;
-  const { proveOwner, explainRejection, networkDigestOf } = options;
+  const { proveOwner, explainRejection, networkDigestOf } = options.steps;
 
   /** Returns the active user whom the token identifies, and the condition for the change. @throws ONE_TIME_TOKEN_INVALID */
   const redeem = async (token: string, purpose: Exclude<Purpose, "verification">) => {

@@ -15,11 +15,11 @@ import {
 import { type Hasher, hasPassword } from "@latchkey/hashing";
 import type { AccountRules } from "../../config.ts";
 import { LoggedError, ServiceError } from "../../errors.ts";
-import type { CompleteLogin, LoginCompletion, OwnerChecks } from "../../login-features.ts";
+import { type LoginCompletion, type LoginSteps, passwordGuard } from "../../login-features.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { LoginClaims, Principal, Tokens } from "../../tokens/access-tokens.ts";
 import type { FamiliarNetworks } from "./familiar-networks.ts";
-import { createPasswordVerifier, passwordGuard } from "./verify-password.ts";
+import { createPasswordVerifier } from "./verify-password.ts";
 import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
 interface AuthServiceOptions extends Pick<Database, "users" | "outbox"> {
@@ -35,7 +35,7 @@ interface AuthServiceOptions extends Pick<Database, "users" | "outbox"> {
 }
 
 /** A change throws an error of `findUser` if the token was revoked, or the user deactivated or deleted, since `authenticate`. */
-export interface AuthService extends OwnerChecks {
+export interface AuthService extends LoginSteps {
   /** @throws UserAlreadyExists */
   register(user: RegisterRequest, request: RequestContext): Promise<User>;
   /**
@@ -43,7 +43,6 @@ export interface AuthService extends OwnerChecks {
    * @throws TOO_MANY_REQUESTS, INVALID_CREDENTIALS, or INACTIVE_USER if `isVerifiedElsewhere`
    */
   login(credentials: LoginRequest, request: RequestContext): Promise<string>;
-  readonly completeLogin: CompleteLogin;
   /**
    * Returns a new token of the same login. The token that made the latest password change stays valid until `exp`, but cannot
    * be renewed, because an attacker could renew a stolen copy.
@@ -130,7 +129,6 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
     throw new ServiceError("EMAIL_NOT_VERIFIED");
   };
 
-  /** Completes a login of any kind. */
   const finishLogin = async (
     user: User & { readonly networkSeenAt: Timestamp | null },
     { amr, event = "login.succeeded", provider }: Omit<LoginCompletion, "rejection">,

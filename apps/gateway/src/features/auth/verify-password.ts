@@ -3,7 +3,7 @@
  * the password is wrong: a response for an imported user must not be faster than a response for an unknown e-mail.
  */
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
-import type { PasswordGuard, User, UserRepository } from "@latchkey/database";
+import type { User, UserRepository } from "@latchkey/database";
 import { type Hasher, hashFormat, saltOf, validImportedHash } from "@latchkey/hashing";
 import type { RequestContext } from "../../request-context.ts";
 
@@ -49,9 +49,3 @@ export function createPasswordVerifier(
     return composed !== password && verify(user, composed, request);
   };
 }
-
-/** Returns the condition that the password has not changed since `user` was read. A rehash at login is not a change. */
-export const passwordGuard = (user: User): PasswordGuard => ({
-  hash: user.hashedPassword,
-  importedVersion: validImportedHash(user) === null ? undefined : user.tokenVersion,
-});

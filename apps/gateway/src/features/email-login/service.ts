@@ -4,12 +4,11 @@
  */
 import { isIP } from "node:net";
 import { type EmailLoginRequest, FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
-import type { Database, PasswordGuard, User } from "@latchkey/database";
+import type { Database, User } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import type { CompleteLogin } from "../../login-features.ts";
+import { type LoginSteps, passwordGuard } from "../../login-features.ts";
 import { secondsUntil } from "../../rate-limit/clock.ts";
-import type { Increment } from "../../rate-limit/fixed-window.ts";
 import { CODE_ATTEMPTS } from "../../rate-limit/limits.ts";
 import type { Store } from "../../rate-limit/store.ts";
 import type { RequestContext } from "../../request-context.ts";
@@ -19,10 +18,7 @@ export interface EmailLoginOptions
   extends Pick<Database, "users" | "outbox">,
     Pick<TokenKeys, "loginCodes" | "digests"> {
   readonly store: Store;
-  /** Returns the condition that the password has not changed since the user was read. */
-  readonly passwordGuard: (user: User) => PasswordGuard;
-  /** Returns an access token. */
-  readonly completeLogin: CompleteLogin;
+  readonly steps: Pick<LoginSteps, "completeLogin">;
 }
 
 export interface EmailLogin {
@@ -39,30 +35,18 @@ const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
 const REJECTION = "too many codes for this e-mail";
 
 export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
-  const { users, outbox, loginCodes, digests, store, passwordGuard, completeLogin } = options;
+  const { users, outbox, loginCodes, digests, store, steps } = options;
   const perState = store.fixedWindow(CODE_ATTEMPTS.perState);
-  const perHour = store.fixedWindow(CODE_ATTEMPTS.perHour);
-  const perDay = store.fixedWindow(CODE_ATTEMPTS.perDay);
-  const perDayFamiliar = store.fixedWindow(CODE_ATTEMPTS.perDayFamiliar);
-
-  /** @throws TOO_MANY_REQUESTS */
-  const expectWithin = (
-    { count, resetsAt }: Increment,
-    { capacity }: { readonly capacity: number },
-  ): void => {
-    if (count <= capacity) return;
-    throw new ServiceError("TOO_MANY_REQUESTS", {
-      quota: REJECTION,
-      retryAfterSeconds: secondsUntil(resetsAt),
-    });
-  };
 
   /** Counts an attempt from this network. @throws TOO_MANY_REQUESTS */
   const countAttempt = async (email: string, isFamiliar: boolean): Promise<void> => {
-    const key = digests.email(email);
-    if (isFamiliar) return expectWithin(await perDayFamiliar.increment(key), CODE_ATTEMPTS.perDayFamiliar);
-    expectWithin(await perHour.increment(key), CODE_ATTEMPTS.perHour);
-    expectWithin(await perDay.increment(key), CODE_ATTEMPTS.perDay);
+    const { perHour, perDay, perDayFamiliar } = CODE_ATTEMPTS;
+    for (const limit of isFamiliar ? [perDayFamiliar] : [perHour, perDay]) {
+      const { count, resetsAt } = await store.fixedWindow(limit).increment(digests.email(email));
+      if (count <= limit.capacity) continue;
+      const retryAfterSeconds = secondsUntil(resetsAt);
+      throw new ServiceError("TOO_MANY_REQUESTS", { quota: REJECTION, retryAfterSeconds });
+    }
   };
 
   return {
@@ -94,7 +78,7 @@ export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
       const used = await users.useLoginCode(user, { hash: passwordGuard(user), password: noPassword() });
       if (!used) return reject(email, user);
       const event = isTakeover ? "user.taken_over" : undefined;
-      return completeLogin(used, { amr: ["otp"], event, rejection: "LOGIN_CODE_INVALID" }, request);
+      return steps.completeLogin(used, { amr: ["otp"], event, rejection: "LOGIN_CODE_INVALID" }, request);
     },
   };
 }

@@ -26,7 +26,7 @@ import {
 } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { LoggedError, ServiceError } from "../../errors.ts";
-import type { CompleteLogin, OwnerChecks } from "../../login-features.ts";
+import type { LoginSteps } from "../../login-features.ts";
 import type { AuditEvent, IdentityRejection } from "../../observability/audit.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
@@ -36,13 +36,12 @@ import { type IdentityClaims, type Provider, ProviderUnavailable } from "./provi
 
 interface IdentityServiceOptions
   extends Pick<Database, "identities" | "users">,
-    Pick<TokenKeys, "oidcStates">,
-    OwnerChecks {
+    Pick<TokenKeys, "oidcStates"> {
   readonly providers: readonly Provider[];
   readonly redirectUris: readonly string[];
   readonly canLogIn: LoginRule;
   readonly sendsMail: boolean;
-  readonly completeLogin: CompleteLogin;
+  readonly steps: LoginSteps;
 }
 
 /** The user of a login, and the event if the login changed the user. */
@@ -80,7 +79,7 @@ const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 
 export function createIdentityService(options: IdentityServiceOptions): IdentityService {
   const { identities, users, oidcStates, providers, redirectUris, canLogIn, sendsMail: notifies } = options;
-  const { proveOwner, findUser, explainRejection, networkDigestOf, completeLogin } = options;
+  const { proveOwner, findUser, explainRejection, networkDigestOf, completeLogin } = options.steps;
 
   /** @throws INVALID_REQUEST */
   const expectProvider = (name: string, parameter: "id" | "name" = "name"): Provider =>
@@ -103,17 +102,15 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     const redirectUri = redirectUris.find((uri) => stated?.isBoundTo(bindingOf(settings, uri)));
     if (!stated || redirectUri === undefined) return reject("state");
     if (challengeOf(verifier) !== stated.challenge) return reject("verifier");
-    try {
-      return await redeem({ code, state, iss, verifier, nonce: stated.nonce, redirectUri });
-    } catch (error) {
-      if (error instanceof ProviderUnavailable) throw error;
-      return reject("provider", error);
-    }
+    const response = { code, state, iss, verifier, nonce: stated.nonce, redirectUri };
+    return redeem(response).catch((error: unknown) => reject("provider", error));
   };
 
+  /** Returns a function that rejects a login or an identity. @throws IDENTITY_REJECTED, or `cause` if it is ProviderUnavailable */
   const rejecting =
     ({ settings }: Provider, { audit, warn }: RequestContext, user?: User) =>
     (reason: IdentityRejection, cause?: unknown): never => {
+      if (cause instanceof ProviderUnavailable) throw cause;
       if (cause !== undefined) warn(new LoggedError("IdentityNotAccepted", NOT_ACCEPTED, cause));
       audit("identity.rejected", user?.email ?? null, user?.id, { reason, provider: settings.name });
       throw new ServiceError("IDENTITY_REJECTED");
@@ -208,10 +205,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
       let read: Promise<IdentityClaims & { readonly normalized: string }> | undefined;
       const claims = () => {
         read ??= readClaims()
-          .catch((error: unknown) => {
-            if (error instanceof ProviderUnavailable) throw error;
-            return reject("provider", error);
-          })
+          .catch((error: unknown) => reject("provider", error))
           .then((found) => ({ ...found, normalized: verifiedEmailOf(found, name, reject, request) }));
         return read;
       };

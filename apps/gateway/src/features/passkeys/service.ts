@@ -15,7 +15,7 @@ import {
 import { saltOf } from "@latchkey/hashing";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
-import type { CompleteLogin, OwnerChecks } from "../../login-features.ts";
+import type { LoginSteps } from "../../login-features.ts";
 import type { PasskeyRejection } from "../../observability/audit.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
@@ -27,12 +27,11 @@ type Configured = NonNullable<Config["passkeys"]> &
   Pick<Database, "passkeys"> &
   Pick<TokenKeys, "passkeyChallenges">;
 
-interface PasskeyServiceOptions extends Configured, Pick<OwnerChecks, "proveOwner" | "findUser"> {
+interface PasskeyServiceOptions extends Configured {
   /** If true, new passkeys require a verified e-mail, and users are notified of changes to their passkeys. */
   readonly sendsMail: boolean;
-  /** What must remain when a passkey is removed. */
   readonly canLogIn: LoginRule;
-  readonly completeLogin: CompleteLogin;
+  readonly steps: LoginSteps;
 }
 
 /** What the client needs for the next step: the options for the browser, and the signed challenge. */
@@ -74,7 +73,7 @@ const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) 
 
 export function createPasskeyService(options: PasskeyServiceOptions): PasskeyService {
   const { rpId, rpName, passkeys, passkeyChallenges, sendsMail, canLogIn } = options;
-  const { proveOwner, findUser, completeLogin } = options;
+  const { proveOwner, findUser, completeLogin } = options.steps;
   const { verifyCreation, verifyLogin } = createWebauthn(options);
   const timeout = CHALLENGE_LIFETIME_MS;
 
@@ -142,11 +141,8 @@ export function createPasskeyService(options: PasskeyServiceOptions): PasskeySer
         audit("passkey.rejected", passkey?.email ?? null, passkey?.userId, { reason });
         throw new ServiceError("PASSKEY_REJECTED");
       };
-      const {
-        challenge,
-        challengeDigest: digest,
-        expiresAt,
-      } = passkeyChallenges.verify(state, "passkey-login") ?? reject("state");
+      const verified = passkeyChallenges.verify(state, "passkey-login") ?? reject("state");
+      const { challenge, challengeDigest: digest, expiresAt } = verified;
       const passkey = await passkeys.findById(response.id);
       const counter = await verifyLogin(response, challenge, passkey?.publicKey);
       if (!passkey) return reject("credential");
