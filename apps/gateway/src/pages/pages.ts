@@ -58,19 +58,9 @@ export const REFERENCE: PageOptions = {
  * All URLs of a page are relative, because a proxy can serve the service below a prefix of the path.
  * @param path where the page is, without the prefix
  */
-export function createPage(
-  path: string,
-  {
-    title,
-    description = title,
-    styles,
-    scripts,
-    hasModules = false,
-    policy,
-    body = DOCUMENTATION_BODY,
-  }: PageOptions,
-  { paths }: Assets,
-): Content {
+export function createPage(path: string, options: PageOptions, { paths }: Assets): Content {
+  const { title, description = title, styles, scripts, hasModules = false, policy } = options;
+  const { body = DOCUMENTATION_BODY } = options;
   const urlOf = (name: AssetName): string => relativeUrl(path, paths[name]);
   const links = styles.map((name) => `<link rel="stylesheet" href="${urlOf(name)}">`);
   const tags = scripts.map(

@@ -8,9 +8,6 @@ import { createText, once, serve } from "./content.ts";
 import { ACCOUNT_PATH, createLinkPages, RESET_REQUEST_PATH } from "./links.ts";
 import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
 
-/** Earlier releases had a page of passkeys. */
-const PASSKEYS_PATH = "/account/passkeys";
-
 /** The page of accounts exists if the service sends mail, or has passkeys or providers. */
 interface PageRoutesOptions extends AccountPageOptions {
   /** Creates the OpenAPI document as JSON. Called at the first request for the document. */
@@ -36,13 +33,12 @@ export function pageRoutes(options: PageRoutesOptions) {
   const routes = new Elysia({ name: "documents" })
     .get("/openapi.json", async (context) => serve(await json(), context), hidden)
     .all("/", ({ request, set }) => redirectBrowser(request, set), { ...hidden, parse: "none" });
+  const addRedirect = (status: number, path: string, to: string) =>
+    routes.get(path, (context) => redirect(status, relativeUrl(context.path, to), context), hidden);
   // https://w3c.github.io/webappsec-change-password-url/
-  if (sendsMail)
-    routes.get(
-      "/.well-known/change-password",
-      (context) => redirect(302, relativeUrl(context.path, RESET_REQUEST_PATH), context),
-      hidden,
-    );
+  if (sendsMail) addRedirect(302, "/.well-known/change-password", RESET_REQUEST_PATH);
+  // Earlier releases had a page of passkeys.
+  if (hasPasskeys) addRedirect(303, "/account/passkeys", ACCOUNT_PATH);
   for (const [path, content] of [...Object.entries(contents), ...assets.contents]) {
     routes.get(
       path,
@@ -54,12 +50,6 @@ export function pageRoutes(options: PageRoutesOptions) {
       hidden,
     );
   }
-  if (hasPasskeys)
-    routes.get(
-      PASSKEYS_PATH,
-      (context) => redirect(303, relativeUrl(context.path, ACCOUNT_PATH), context),
-      hidden,
-    );
   return routes;
 }
 
