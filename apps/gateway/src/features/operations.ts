@@ -2,15 +2,19 @@
 import type { PublicKeySet } from "@latchkey/contracts";
 import type { Operation } from "../http/operation.ts";
 import type { Principal } from "../tokens/access-tokens.ts";
-import { type LinkOperationsOptions, linkOperations } from "./auth/link-operations.ts";
-import { type AuthOperationsOptions, authOperations } from "./auth/operations.ts";
+import { linkOperations } from "./auth/link-operations.ts";
+import type { LinkService } from "./auth/links.ts";
+import { authOperations, type NewCredentialsOptions } from "./auth/operations.ts";
+import type { AuthService } from "./auth/service.ts";
 import { keyOperations } from "./keys/operations.ts";
 import { probeOperations } from "./probes/operations.ts";
 import type { Readiness } from "./probes/service.ts";
 import { todoOperations } from "./todos/operations.ts";
 import type { TodoService } from "./todos/service.ts";
 
-interface FeatureOptions extends AuthOperationsOptions, LinkOperationsOptions {
+interface FeatureOptions extends NewCredentialsOptions {
+  readonly authService: AuthService;
+  readonly links: LinkService;
   readonly readiness: Readiness;
   readonly todoService: TodoService;
   readonly publicKeySet: PublicKeySet;

@@ -7,7 +7,6 @@ const DESCRIPTION = `Administers the users of the service. For programs of the o
 
 Send a key of \`ADMIN_API_KEYS\` as \`Authorization: Bearer <key>\`. Every change is logged with the name of the key and the \`reason\`.`;
 
-/** @param operations those of features that are off are omitted */
 export const createAdministrationDocument = (
   operations: readonly DescribedOperation[],
   features: Features,

@@ -12,7 +12,6 @@ const TAGS = {
   Probes: "For supervisors and load balancers. They are not rate-limited.",
 };
 
-/** @param operations those of features that are off are omitted */
 export const createPublicDocument = (
   operations: readonly DescribedOperation[],
   features: Features,

@@ -5,6 +5,7 @@
 import { STATUS_CODES } from "node:http";
 import * as contracts from "@latchkey/contracts";
 import { ERROR_TABLE, type ErrorCode } from "../errors.ts";
+import type { Operation } from "../http/operation.ts";
 import { mapMembers } from "../map-members.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -53,18 +54,12 @@ function errorSchema(codes: readonly ErrorCode[]): JsonObject {
   return { ...contracts.ErrorBody, properties: { ...others, code: { ...code, enum: codes }, ...field } };
 }
 
-interface WithSchemas {
-  readonly body?: object;
-  readonly success: { readonly schema?: object };
-  readonly unavailable?: { readonly schema?: object };
-}
-
 /**
  * Returns `components.schemas`: the schemas of the operations, and the schemas to which these refer.
  * @param errors the codes of the errors that the operations return, by the name of their schema
  */
 export function componentSchemas(
-  operations: readonly WithSchemas[],
+  operations: readonly Pick<Operation<unknown>, "body" | "success" | "unavailable">[],
   errors: Readonly<Record<string, readonly ErrorCode[]>>,
 ): Record<string, JsonObject> {
   const used: Record<string, object> = {};

@@ -3,13 +3,6 @@ import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { printable } from "@latchkey/cli";
 
-export interface RedisFailure {
-  /** The message of Redis, which begins with its error code (`NOPERM …`), or the code of a connection error (`ECONNREFUSED`). */
-  readonly reason: string;
-  /** Whether Redis rejected the user, a command or a key: a retry does not help. */
-  readonly isRejection: boolean;
-}
-
 const DIAGNOSIS_TIMEOUT_MS = 2000;
 const DEFAULT_PORT = 6379;
 const MAX_REASON_LENGTH = 200;
@@ -18,8 +11,12 @@ const MAX_REASON_LENGTH = 200;
 const REJECTION =
   /^(?:NOPERM|NOAUTH|WRONGPASS|MOVED|ASK|CROSSSLOT|CLUSTERDOWN|ERR(?! max number of clients))\b/;
 
-/** @param error of the client, when it connects to `url` or runs a command */
-export async function describeRedisFailure(error: unknown, url: string): Promise<RedisFailure> {
+/**
+ * Returns the message of Redis, which begins with its error code (`NOPERM …`), or the code of a connection error (`ECONNREFUSED`),
+ * and whether Redis rejected the user, a command or a key: a retry does not help.
+ * @param error of the client, when it connects to `url` or runs a command
+ */
+export async function describeRedisFailure(error: unknown, url: string) {
   const { code = "", message = "" }: { code?: unknown; message?: unknown } = Object(error);
   const text =
     code === "ERR_REDIS_CONNECTION_CLOSED" ? await diagnose(new URL(url)).catch(String) : String(message);

@@ -1,20 +1,6 @@
 /** The operations of the administration. The rules are those of the admin tool (`packages/administration`). */
 import type { Operator } from "@latchkey/administration";
-import {
-  AdminExplanation,
-  AdminReasonQuery,
-  AdminStats,
-  AdminUser,
-  AdminUserPage,
-  AdminUserPath,
-  AdminUserQuery,
-  CreateAdminUserRequest,
-  normalizeEmail,
-  PAGE_SIZE_DEFAULT,
-  UpdateAdminUserRequest,
-  type ValidationIssue,
-  withPasswordMinLength,
-} from "@latchkey/contracts";
+import * as contracts from "@latchkey/contracts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { decodeCursor, encodeCursor } from "../../http/cursor.ts";
 import { INVALID_EMAIL, issue, LISTED_PASSWORD, wrongType } from "../../http/issues.ts";
@@ -33,15 +19,15 @@ const operation = operationFor<Operator>();
 const OF_ADMINISTRATION = { tag: "Administration", requiresToken: true, limit: "none" } as const;
 const OF_USER = {
   ...OF_ADMINISTRATION,
-  params: AdminUserPath,
+  params: contracts.AdminUserPath,
   issues: [wrongType("path", "id", "integer")],
 } as const;
 
 /** The issues of a new user that the schema accepts. */
 function combinationIssues(
-  { invite, password, username }: CreateAdminUserRequest,
+  { invite, password, username }: contracts.CreateAdminUserRequest,
   sendsMail: boolean,
-): ValidationIssue[] {
+): contracts.ValidationIssue[] {
   if (invite && password !== undefined)
     return [issue("body", "invite", "cannot be combined with password", "not_allowed")];
   if (invite)
@@ -69,18 +55,18 @@ export function administrationOperations(options: AdministrationOperationsOption
       summary: "List and find users by page",
       description:
         "In ascending order of id. Lists the users that meet all conditions. A malformed cursor starts the listing at the beginning.",
-      query: AdminUserQuery,
+      query: contracts.AdminUserQuery,
       // Repetition makes a cursor malformed, and malformed cursors are ignored.
       normalizeQuery: ({ cursor, ...others }) =>
         typeof cursor === "string" ? { ...others, cursor } : others,
       issues: [wrongType("query", "limit", "integer")],
-      success: { status: 200, description: "A page.", schema: AdminUserPage },
+      success: { status: 200, description: "A page.", schema: contracts.AdminUserPage },
       async handler({ query }) {
         const { email, search, state, role, without_password: withoutPassword, cursor } = query;
         const { items, nextAfter } = await service.list({
           after: (cursor !== undefined && decodeCursor(cursor)) || 0,
-          limit: query.limit ?? PAGE_SIZE_DEFAULT,
-          email: email && normalizeEmail(email),
+          limit: query.limit ?? contracts.PAGE_SIZE_DEFAULT,
+          email: email && contracts.normalizeEmail(email),
           search: search?.trim(),
           isActive: state && state === "active",
           role,
@@ -97,10 +83,10 @@ export function administrationOperations(options: AdministrationOperationsOption
       summary: "Create or invite a user",
       description:
         "With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail, and the status is 200.",
-      body: withPasswordMinLength(CreateAdminUserRequest, passwordMinLength),
+      body: contracts.withPasswordMinLength(contracts.CreateAdminUserRequest, passwordMinLength),
       refineBody: (body) => [...combinationIssues(body, sendsMail), ...passwordIssues(body)],
       issues: [INVALID_EMAIL],
-      success: { status: 201, description: "The new user.", schema: AdminUser },
+      success: { status: 201, description: "The new user.", schema: contracts.AdminUser },
       errors: ["USER_ALREADY_EXISTS", "INACTIVE_USER", "EMAIL_NOT_MAILABLE", ...HASHING_ERRORS],
       async handler({ body, principal }, { response, signal }) {
         const { reason, ...request } = body;
@@ -116,7 +102,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users/:id",
       summary: "Read a user",
       description: "The state of the user, and the number of each other way to log in.",
-      success: { status: 200, description: "The user.", schema: AdminUser },
+      success: { status: 200, description: "The user.", schema: contracts.AdminUser },
       errors: ["USER_NOT_FOUND"],
       handler: ({ params }) => service.read(params.id),
     }),
@@ -128,7 +114,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       summary: "Explain what happens if a user logs in now",
       description:
         "Sentences in the order in which the service decides, each with the command of the admin tool that changes the state. Reads the limits from Redis or, without Redis, from the memory of the replica that responds, and counts nothing.",
-      success: { status: 200, description: "The explanation.", schema: AdminExplanation },
+      success: { status: 200, description: "The explanation.", schema: contracts.AdminExplanation },
       errors: ["USER_NOT_FOUND"],
       handler: ({ params }) => service.explain(params.id),
     }),
@@ -140,9 +126,9 @@ export function administrationOperations(options: AdministrationOperationsOption
       summary: "Change a user",
       description:
         "Makes all changes or none; an empty object changes nothing. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, and `is_active: true` for an inactive user, end all tokens. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.",
-      body: withPasswordMinLength(UpdateAdminUserRequest, passwordMinLength),
+      body: contracts.withPasswordMinLength(contracts.UpdateAdminUserRequest, passwordMinLength),
       refineBody: passwordIssues,
-      success: { status: 200, description: "The changed user.", schema: AdminUser },
+      success: { status: 200, description: "The changed user.", schema: contracts.AdminUser },
       errors: ["USER_NOT_FOUND", "USER_ALREADY_EXISTS", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
       handler({ params, body, principal }, { signal }) {
         const { reason, ...change } = body;
@@ -156,7 +142,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users/:id",
       summary: "Delete a user",
       description: "Cannot be undone. The id is never used again.",
-      query: AdminReasonQuery,
+      query: contracts.AdminReasonQuery,
       success: { status: 204, description: "The user is deleted." },
       errors: ["USER_NOT_FOUND"],
       handler: ({ params, query, principal }) => service.delete(params.id, { ...principal, ...query }),
@@ -168,7 +154,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users/:id/tokens",
       summary: "Revoke all tokens of a user",
       description: "Effective with the next request. The user can log in again.",
-      query: AdminReasonQuery,
+      query: contracts.AdminReasonQuery,
       success: { status: 204, description: "The tokens are revoked." },
       errors: ["USER_NOT_FOUND"],
       async handler({ params, query, principal }) {
@@ -182,7 +168,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users/:id/passkeys",
       summary: "Delete all passkeys of a user",
       description: "Tokens of earlier logins remain valid. With mail, the user is notified.",
-      query: AdminReasonQuery,
+      query: contracts.AdminReasonQuery,
       success: { status: 204, description: "The passkeys are deleted." },
       errors: ["USER_NOT_FOUND"],
       async handler({ params, query, principal }) {
@@ -197,7 +183,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       feature: "mail",
       summary: "Mail a user the link that resets the password",
       description: "The budget of the recipient does not limit the mail, which is sent within seconds.",
-      query: AdminReasonQuery,
+      query: contracts.AdminReasonQuery,
       success: { status: 202, description: "The mail is in the outbox." },
       errors: ["USER_NOT_FOUND", "INACTIVE_USER", "EMAIL_NOT_MAILABLE"],
       async handler({ params, query, principal }) {
@@ -211,7 +197,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/stats",
       summary: "Count the users",
       description: "Reads all users, in short queries.",
-      success: { status: 200, description: "The numbers of users.", schema: AdminStats },
+      success: { status: 200, description: "The numbers of users.", schema: contracts.AdminStats },
       handler: () => service.count(),
     }),
   ];

@@ -76,11 +76,7 @@ export function createAdministrationService(options: AdministrationServiceOption
     audit,
   });
 
-  const describeAll = (found: readonly User[]) => describeUsers(users, found, hasPassword);
   const describe = (user: User) => describeUser(users, user, hasPassword);
-  const hash = async (password: string | undefined, signal: AbortSignal) =>
-    password === undefined ? undefined : hasher.hash(password, { signal });
-
   const readLimits = limits ? createLimitsReader(limits) : async () => ({ state: "off" }) as const;
 
   return {
@@ -93,7 +89,7 @@ export function createAdministrationService(options: AdministrationServiceOption
     async list(request) {
       // One more row shows whether there is a next page.
       const rows = await users.list({ ...request, limit: request.limit + 1 });
-      const items = await describeAll(rows.slice(0, request.limit));
+      const items = await describeUsers(users, rows.slice(0, request.limit), hasPassword);
       return { items, nextAfter: rows.length > request.limit ? (items.at(-1)?.id ?? null) : null };
     },
     async create(request, operator, signal) {
@@ -114,7 +110,7 @@ export function createAdministrationService(options: AdministrationServiceOption
       const user = await administration.find({ id });
       if (!Object.values({ ...request, reason: undefined }).some((value) => value !== undefined))
         return describe(user);
-      const hashedPassword = await hash(password, signal);
+      const hashedPassword = password === undefined ? undefined : await hasher.hash(password, { signal });
       const change = {
         username,
         email,

@@ -11,11 +11,7 @@ const operation = userOperation({ tag: "Auth", feature: "mail" });
 
 const INVALID_TOKEN_TYPE = wrongType("body", "token", "string");
 
-export interface LinkOperationsOptions extends NewCredentialsOptions {
-  readonly links: LinkService;
-}
-
-export function linkOperations(options: LinkOperationsOptions) {
+export function linkOperations(options: NewCredentialsOptions & { readonly links: LinkService }) {
   const { links } = options;
   const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
   return [

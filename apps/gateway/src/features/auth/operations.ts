@@ -15,10 +15,6 @@ export interface NewCredentialsOptions {
   readonly isListedPassword: (password: string) => boolean;
 }
 
-export interface AuthOperationsOptions extends NewCredentialsOptions {
-  readonly authService: AuthService;
-}
-
 /** The rules for new e-mails and passwords. Logins have no rules. */
 export function newCredentials({ rules, isListedPassword }: NewCredentialsOptions) {
   const { passwordMinLength } = rules;
@@ -33,7 +29,7 @@ export function newCredentials({ rules, isListedPassword }: NewCredentialsOption
   };
 }
 
-export function authOperations(options: AuthOperationsOptions) {
+export function authOperations(options: NewCredentialsOptions & { readonly authService: AuthService }) {
   const { authService, rules } = options;
   const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
   const unverified = rules.requireVerifiedEmail ? (["EMAIL_NOT_VERIFIED"] as const) : [];

@@ -12,22 +12,11 @@ export class ProviderUnavailable extends Error {
   readonly code = "PROVIDER_UNAVAILABLE";
 }
 
-/** The claims that the service uses (OpenID Connect Core §5.1). The provider can send any value. */
+/** The claims that the service uses besides the subject (OpenID Connect Core §5.1). The provider can send any value. */
 export interface IdentityClaims {
-  readonly subject: string;
   readonly email: unknown;
   readonly emailVerified: unknown;
   readonly preferredUsername: unknown;
-}
-
-/** What the application received from the provider, and what it kept since the options. */
-export interface AuthorizationResponse {
-  readonly code: string;
-  readonly state: string;
-  readonly iss: string | undefined;
-  readonly verifier: string;
-  readonly nonce: string;
-  readonly redirectUri: string;
 }
 
 export interface Provider {
@@ -41,11 +30,17 @@ export interface Provider {
   }): Promise<string>;
   /**
    * Exchanges the code. Returns the subject, and a function that returns the other claims.
+   * @param response what the application received from the provider, and what it kept since the options
    * @throws ProviderUnavailable, or another error if the provider or the checks of its response reject the login
    */
-  redeem(
-    response: AuthorizationResponse,
-  ): Promise<{ subject: string; readClaims(): Promise<IdentityClaims> }>;
+  redeem(response: {
+    code: string;
+    state: string;
+    iss: string | undefined;
+    verifier: string;
+    nonce: string;
+    redirectUri: string;
+  }): Promise<{ subject: string; readClaims(): Promise<IdentityClaims> }>;
 }
 
 /** Of each request. */
@@ -92,14 +87,8 @@ function expectAvailable(error: unknown): void {
 }
 
 /** The library recommends Basic, which every provider must support unless its metadata names others (RFC 8414 §2). */
-function authenticationOf(
-  methods: readonly string[] = ["client_secret_basic"],
-  secret: string,
-): oidc.ClientAuth {
-  return methods.includes("client_secret_basic")
-    ? oidc.ClientSecretBasic(secret)
-    : oidc.ClientSecretPost(secret);
-}
+const authenticationOf = (methods: readonly string[] = ["client_secret_basic"]) =>
+  methods.includes("client_secret_basic") ? oidc.ClientSecretBasic : oidc.ClientSecretPost;
 
 /** OpenID Connect Core §2: at most 255 ASCII characters. A longer one, or U+0000, cannot be stored in every database. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
@@ -111,20 +100,11 @@ const isEndpoint = (url: unknown, isLocal: boolean): boolean =>
 
 async function discover({ issuer, clientId, clientSecret }: OidcProvider): Promise<oidc.Configuration> {
   const isLocal = !leavesMachine(issuer);
-  const prepare = (configuration: oidc.Configuration) => {
-    configuration[oidc.customFetch] = boundedFetch;
-    configuration.timeout = TIMEOUT_MS / 1000;
-    if (isLocal) oidc.allowInsecureRequests(configuration);
-    // Without this, the library trusts the TLS connection to the provider and does not verify the signature of ID tokens.
-    oidc.enableNonRepudiationChecks(configuration);
-    return configuration;
-  };
-  const options = { [oidc.customFetch]: boundedFetch, timeout: TIMEOUT_MS / 1000 };
-  const execute = isLocal ? [oidc.allowInsecureRequests] : [];
   try {
     const found = await oidc.discovery(new URL(issuer), clientId, clientSecret, undefined, {
-      ...options,
-      execute,
+      [oidc.customFetch]: boundedFetch,
+      timeout: TIMEOUT_MS / 1000,
+      execute: isLocal ? [oidc.allowInsecureRequests] : [],
     });
     const metadata = found.serverMetadata();
     // The library accepts another form of the same URL. Identities are stored with the configured issuer.
@@ -132,8 +112,15 @@ async function discover({ issuer, clientId, clientSecret }: OidcProvider): Promi
       throw new Error("The issuer of the metadata differs from the configured one");
     const missing = ENDPOINTS.find((name) => !isEndpoint(metadata[name], isLocal));
     if (missing !== undefined) throw new Error(`The metadata has no valid ${missing}`);
-    const authentication = authenticationOf(metadata.token_endpoint_auth_methods_supported, clientSecret);
-    return prepare(new oidc.Configuration(metadata, clientId, clientSecret, authentication));
+    const authenticate = authenticationOf(metadata.token_endpoint_auth_methods_supported);
+    const authentication = authenticate(clientSecret);
+    const configuration = new oidc.Configuration(metadata, clientId, clientSecret, authentication);
+    configuration[oidc.customFetch] = boundedFetch;
+    configuration.timeout = TIMEOUT_MS / 1000;
+    if (isLocal) oidc.allowInsecureRequests(configuration);
+    // Without this, the library trusts the TLS connection to the provider and does not verify the signature of ID tokens.
+    oidc.enableNonRepudiationChecks(configuration);
+    return configuration;
   } catch (error) {
     expectAvailable(error);
     throw new ProviderUnavailable("The metadata of the provider is not valid", { cause: error });
@@ -190,7 +177,7 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
               ? await oidc.fetchUserInfo(configuration, tokens.access_token, subject)
               : claims;
           const { email, email_verified: emailVerified, preferred_username: preferredUsername } = source;
-          return { subject, email, emailVerified, preferredUsername };
+          return { email, emailVerified, preferredUsername };
         };
         return { subject, readClaims: () => inTime(readClaims()).catch(rejectUnavailable) };
       } catch (error) {
