@@ -69,7 +69,7 @@ const linkVariable = (page: string, purpose: string) =>
   }).describe(`Page of your application that ${purpose}`);
 const otherPublicKey = (which: "next" | "previous") =>
   variable(publicKey, { file: true }).describe(
-    `Public key of the ${which} \`AUTH_PRIVATE_KEY\`: published, and verifies tokens, also with HS algorithms`,
+    `Public key of the ${which} \`AUTH_PRIVATE_KEY\`: published, and verifies its tokens, also while \`AUTH_ALGORITHM\` is an HS algorithm`,
   );
 /** The address of a port that only `clients` must reach. */
 const privateHost = (port: "METRICS_PORT" | "ADMIN_PORT", name: string, clients: string) =>
