@@ -1,6 +1,7 @@
 /**
  * Defines the limits of the service, except those of `login-limits.ts` in `contracts`. The documents and the OpenAPI document
- * take numbers and sentences from this file. Windows and buckets are stored in Redis or, without Redis, in the memory of each replica. Mails are counted in the outbox.
+ * take numbers and sentences from this file. Windows and buckets are stored in Redis or, without Redis, in the memory of each
+ * replica. Mails are counted in the outbox.
  */
 import type { VariableName } from "@latchkey/config";
 import {
@@ -122,6 +123,7 @@ export const ROUTE_LIMITS = {
   },
   mail: { variable: "RATE_LIMIT_MAIL", description: own("Requests for mails") },
 } as const satisfies Readonly<Record<string, RouteLimit>>;
+
 /** The limit of operations that verify `current_password`. */
 export const OWNER_LIMIT = {
   quota: "passwordChange",
@@ -129,6 +131,7 @@ export const OWNER_LIMIT = {
   description:
     "Counts against the limits of updates with a current password, by default {quota} per user and per client address.",
 } as const;
+
 /** A quota that operations choose. */
 export type QuotaName = Exclude<keyof typeof ROUTE_LIMITS, "default">;
 

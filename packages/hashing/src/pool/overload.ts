@@ -6,10 +6,7 @@
 
 /** A job that waits at most this long starts promptly. During sustained overload, no job waits longer. */
 const PROMPT_MS = 500;
-/**
- * During sustained overload, a job waits only as long as it can still finish in about this time, because its client waits for a
- * second: a worker with many lanes, or on a busy machine, needs most of it to run the job.
- */
+/** During sustained overload, a job waits only as long as it can still finish about this long after it was submitted. */
 const FINISHED_MS = 900;
 /** Shorter waits would leave lanes empty between two arrivals. */
 const MIN_WAIT_MS = 100;

@@ -137,7 +137,7 @@ describe("a pool", () => {
   test("in sustained overload rejects every job that could not finish within 900 ms", async () => {
     await using stepped = openSteppedPool();
     await overload(stepped);
-    // The capacity of the worker is two per second and lane, so a job runs for 500 ms.
+    // The worker has one lane and completes two jobs per second, so a job runs for 500 ms.
     stepped.submit("old");
     stepped.advance(300);
     stepped.submit("new");
