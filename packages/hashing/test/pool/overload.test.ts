@@ -20,7 +20,7 @@ describe("OverloadDetector", () => {
     detector.onStart({ startedMs: 6000, waitedMs: 501 });
     expect(detector.isSustained).toBe(true);
     // A job that runs long waits less, but at least 100 ms.
-    const waits = [0, 400, 600, 800, 900].map((runningMs) => detector.maxWaitMs(runningMs));
+    const waits = [0, 200, 400, 600, 900].map((runningMs) => detector.maxWaitMs(runningMs));
     expect(waits).toEqual([500, 500, 300, 100, 100]);
     // A free lane ends overload, which then needs the whole queue time again.
     detector.onFreeLane(7000);
@@ -134,14 +134,14 @@ describe("a pool", () => {
     expect(stepped.results.slice(5)).toEqual(["d", "e", "f", "g"]);
   });
 
-  test("in sustained overload rejects every job that could not finish within 900 ms", async () => {
+  test("in sustained overload rejects every job that could not finish within 700 ms", async () => {
     await using stepped = openSteppedPool();
     await overload(stepped);
     // The worker has one lane and completes two jobs per second, so a job runs for 500 ms.
     stepped.submit("old");
-    stepped.advance(300);
+    stepped.advance(150);
     stepped.submit("new");
-    stepped.advance(101);
+    stepped.advance(51);
     await stepped.settled(1);
     expect(stepped.results).toEqual(["old HASH_QUEUE_FULL 1"]);
     expect(stepped.pool.stats()).toMatchObject({ queueLength: 1, overloaded: true });
