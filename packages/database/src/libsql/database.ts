@@ -37,7 +37,7 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
   };
   try {
     // This query takes the shared lock with which `restoreFile` detects an open file.
-    await client.reader.attempt(countTables);
+    await client.reader.attempt(async () => countTables());
   } catch (error) {
     client.close();
     throw error;

@@ -10,8 +10,8 @@ import { type Connection, connect } from "./connection.ts";
 import { isLockConflict } from "./errors.ts";
 
 export interface Reader {
-  /** Builds the query once. Returns a function that runs the query with the values of the placeholders. */
-  prepare<Row>(query: Select<Row>): (values?: Record<string, unknown>) => Promise<Row[]>;
+  /** Builds the query once. Returns a function that runs the query with the values of the placeholders, or throws. */
+  prepare<Row>(query: Select<Row>): (values?: Record<string, unknown>) => Row[];
   close(): void;
 }
 
@@ -51,7 +51,7 @@ export function openReader(path: string): Reader {
   return {
     prepare: <Row>(query: Select<Row>) => {
       const run = compile(query);
-      return async (values) => {
+      return (values) => {
         if (isClosed) throw new DatabaseUnavailable("CLIENT_CLOSED");
         connection ??= connect(path);
         try {

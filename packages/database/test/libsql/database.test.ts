@@ -36,7 +36,7 @@ describe("the database file", () => {
       .select({ journal_mode: sql`journal_mode`, timeout: sql`timeout`, synchronous: sql`synchronous` })
       .from(sql`pragma_journal_mode, pragma_busy_timeout, pragma_synchronous`);
     const expected = [{ journal_mode: "wal", timeout: 0, synchronous: 2 }];
-    expect<unknown>(await reader.prepare(settings)()).toEqual(expected);
+    expect<unknown>(reader.prepare(settings)()).toEqual(expected);
     expect<unknown>(await attempt(async () => orm.execute(settings.getSQL()))).toMatchObject({
       rows: [["wal", 0, 2]],
     });
