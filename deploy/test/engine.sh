@@ -83,19 +83,23 @@ send login
 [ "$(replicas | wc -l)" -eq 3 ]
 rm latchkey.dump
 
-echo '== an upgrade from the previous release: only the new balancer and the new PostgreSQL interrupt the service'
-stop
-previous=$(mktemp --directory)
-git archive "$(sed -n 's/^Previous release: .*`\(.*\)`.*/\1/p' CHANGELOG.md)" | tar --extract --directory "$previous"
-cat .env gateway.env > "$previous/.env"
-(cd "$previous" && docker compose up --build --detach)
-until ready; do sleep 1; done
-send register
-without_loss 0 deploy/roll.sh
-execute "$(commands $guide '### Other containers of Compose' | grep 'compose create')"
-until ready; do sleep 1; done
-send login
-without_loss 0 docker compose up --wait
+for commit in $(sed -n 's/^Commit `\([0-9a-f]*\)`.*/\1/p' CHANGELOG.md); do
+  echo "== an upgrade from the release $commit: only the new balancer and the new PostgreSQL interrupt the service"
+  stop
+  previous=$(mktemp --directory)
+  git archive "$commit" | tar --extract --directory "$previous"
+  # 1.0.0 reads all variables from `.env`.
+  cat .env gateway.env > "$previous/.env"
+  cp gateway.env "$previous"
+  (cd "$previous" && docker compose up --build --detach)
+  until ready; do sleep 1; done
+  send register
+  without_loss 0 deploy/roll.sh
+  execute "$(commands $guide '### Other containers of Compose' | grep 'compose create')"
+  until ready; do sleep 1; done
+  send login
+  without_loss 0 docker compose up --wait
+done
 
 echo '== the embedded profile, without a PostgreSQL password; backup and restore'
 execute "$(sed -n "s/.*\`\(docker compose --profile '\*' down\)\`.*/\1/p" $guide)"

@@ -1,4 +1,4 @@
-/** Paths in this repository, and a checkout of its previous release, which CHANGELOG.md names. */
+/** Paths in this repository, and checkouts of the releases that CHANGELOG.md names. */
 import { join, resolve } from "node:path";
 import { openFolder } from "./folder.ts";
 
@@ -10,25 +10,32 @@ export const CHECKOUT = process.env.BENCH_CHECKOUT ?? ROOT;
 /** The gateway's entry point. */
 export const GATEWAY_MAIN = join(CHECKOUT, "apps/gateway/src/main.ts");
 
-const PREVIOUS_RELEASE = /^Previous release: \d+\.\d+\.\d+, commit `([0-9a-f]{40})`\.$/m;
+const RELEASE = /^## \[\d+\.\d+\.\d+\] - .+\n\nCommit `([0-9a-f]{40})`/gm;
 
 /** The repository can belong to another user, as in CI, where the tests run as root. */
 const git = (...args: string[]) =>
   Bun.spawnSync(["git", "-c", `safe.directory=${ROOT}`, "-C", ROOT, ...args]);
 
-/** Returns PREVIOUS_COMMIT, by default the commit of the previous release. `problem` is null if it can be checked out. */
-export async function findPreviousRelease() {
-  const changelog = await Bun.file(join(ROOT, "CHANGELOG.md")).text();
-  const commit = process.env.PREVIOUS_COMMIT ?? PREVIOUS_RELEASE.exec(changelog)?.[1] ?? "";
-  const problem = git("cat-file", "-e", `${commit}^{commit}`).success
-    ? null
-    : `The commit of the previous release (${commit || "not named in CHANGELOG.md"}) is not in this clone. Run git fetch --unshallow.`;
-  return { commit, problem };
+export interface Release {
+  readonly commit: string;
+  /** Why the release cannot be checked out; null: it can. */
+  readonly problem: string | null;
 }
 
-/** Checks out the previous release in a temporary folder and installs its dependencies, without native kernels. */
-export async function checkOutPreviousRelease() {
-  const { commit, problem } = await findPreviousRelease();
+/** Returns the releases, the latest one first. PREVIOUS_COMMIT replaces them by one commit. */
+export async function findReleases(): Promise<readonly Release[]> {
+  const changelog = await Bun.file(join(ROOT, "CHANGELOG.md")).text();
+  const given = process.env.PREVIOUS_COMMIT;
+  const commits = given ? [given] : [...changelog.matchAll(RELEASE)].map(([, commit = ""]) => commit);
+  return commits.map((commit) => {
+    const isHere = git("cat-file", "-e", `${commit}^{commit}`).success;
+    const problem = `The commit of a release (${commit}) is not in this clone. Run git fetch --unshallow.`;
+    return { commit, problem: isHere ? null : problem };
+  });
+}
+
+/** Checks out a release in a temporary folder and installs its dependencies, without native kernels. */
+export async function checkOutRelease({ commit, problem }: Release) {
   if (problem !== null) throw new Error(problem);
   await using resources = new AsyncDisposableStack();
   const path = join(resources.use(await openFolder()).path, "release");

@@ -39,6 +39,8 @@ repositoryConformance("libsql", async () => {
   const folder = await openFolder();
   const url = folder.databaseUrl;
   await copyFile(MIGRATED_DATABASE_URL.slice("file:".length), url.slice("file:".length));
+  // Every database has a key of its own.
+  await querySqlite(url, "update digest_keys set key = lower(hex(randomblob(32)))");
   return openNewerDatabase(url, (sql) => querySqlite(url, sql), folder);
 });
 
