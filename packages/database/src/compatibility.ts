@@ -14,7 +14,7 @@ export interface MigrationRecord {
   readonly oldestRelease: string | null;
 }
 
-const OLDEST_RELEASE = /^-- Oldest compatible release: (\d+\.\d+\.\d+)$/m;
+const OLDEST_RELEASE = /^-- Oldest compatible release: (\d+\.\d+\.\d+(?:-[\w.]+)?)$/m;
 
 /** Reads the line `-- Oldest compatible release: 1.2.3` at the beginning of a migration. */
 export const parseOldestRelease = ([first = ""]: readonly string[]): string | null =>
