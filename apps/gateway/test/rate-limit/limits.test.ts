@@ -48,7 +48,7 @@ const SENTENCES = {
     `at ${rateLimits?.default.limit} per minute and address`,
   ],
   "docs/errors.md": [
-    `After ${MAX_PROMPT_REJECTIONS.toLocaleString("en")} ignored rejections (429) in one window`,
+    `After ${MAX_PROMPT_REJECTIONS.toLocaleString("en")} rejections (429) of a client in one window`,
   ],
   "docs/operations.md": [
     `Each e-mail has ${attempts}`,
