@@ -16,7 +16,7 @@ const RELEASE = /^## \[\d+\.\d+\.\d+\] - .+\n\nCommit `([0-9a-f]{40})`/gm;
 const git = (...args: string[]) =>
   Bun.spawnSync(["git", "-c", `safe.directory=${ROOT}`, "-C", ROOT, ...args]);
 
-export interface Release {
+interface Release {
   readonly commit: string;
   /** Why the release cannot be checked out; null: it can. */
   readonly problem: string | null;
