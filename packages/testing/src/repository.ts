@@ -10,11 +10,17 @@ export const CHECKOUT = process.env.BENCH_CHECKOUT ?? ROOT;
 /** The gateway's entry point. */
 export const GATEWAY_MAIN = join(CHECKOUT, "apps/gateway/src/main.ts");
 
-const RELEASE = /^## \[\d+\.\d+\.\d+\] - .+\n\nCommit `([0-9a-f]{40})`/gm;
+const RELEASE = /^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d\n\nCommit `([0-9a-f]{40})`/gm;
 
 /** The repository can belong to another user, as in CI, where the tests run as root. */
-const git = (...args: string[]) =>
+export const git = (...args: string[]) =>
   Bun.spawnSync(["git", "-c", `safe.directory=${ROOT}`, "-C", ROOT, ...args]);
+
+export const readChangelog = (): Promise<string> => Bun.file(join(ROOT, "CHANGELOG.md")).text();
+
+/** Returns the releases that the changelog names, the latest one first. */
+export const parseReleases = (changelog: string) =>
+  [...changelog.matchAll(RELEASE)].map(([, version = "", commit = ""]) => ({ version, commit }));
 
 interface Release {
   readonly commit: string;
@@ -24,10 +30,9 @@ interface Release {
 
 /** Returns the releases, the latest one first. PREVIOUS_COMMIT replaces them by one commit. */
 export async function findReleases(): Promise<readonly Release[]> {
-  const changelog = await Bun.file(join(ROOT, "CHANGELOG.md")).text();
   const given = process.env.PREVIOUS_COMMIT;
-  const commits = given ? [given] : [...changelog.matchAll(RELEASE)].map(([, commit = ""]) => commit);
-  return commits.map((commit) => {
+  const releases = given ? [{ commit: given }] : parseReleases(await readChangelog());
+  return releases.map(({ commit }) => {
     const isHere = git("cat-file", "-e", `${commit}^{commit}`).success;
     const problem = `The commit of a release (${commit}) is not in this clone. Run git fetch --unshallow.`;
     return { commit, problem: isHere ? null : problem };
