@@ -31,18 +31,26 @@
 #define PIN(x, y) __asm__("" : "+v"(x), "+v"(y))
 #endif
 
-/* One round of set s (FIPS 180-4, section 6.2.2, step 3); `hkw` is h + K_t + W_t. BIG_1(e) is added last, because e is available
- * last. */
-#define ROUND(s, a, b, c, d, e, f, g, h, hkw)                           \
-    do {                                                                \
-        vector t1 = ADD3(hkw, CHOOSE_V(e[s], f[s], g[s]), BIG_1(e[s])); \
-        d[s] = ADD(d[s], t1);                                           \
-        h[s] = ADD3(t1, MAJORITY_V(a[s], b[s], c[s]), BIG_0(a[s]));     \
-        PIN(d[s], h[s]);                                                \
+/* Returns x. The compiler must compute x as a whole: gcc and clang would reorder the terms of a longer sum, which makes the
+ * dependency chain from the e of one round to the e of the next round longer. */
+INLINE vector sum_first(vector x)
+{
+    __asm__("" : "+v"(x));
+    return x;
+}
+
+/* One round of set s (FIPS 180-4, section 6.2.2, step 3); `hkw` is h + K_t + W_t. The terms that are available last are added
+ * last: BIG_1(e), then t1. */
+#define ROUND(s, a, b, c, d, e, f, g, h, hkw)                                      \
+    do {                                                                           \
+        vector t1 = ADD3(sum_first(hkw), CHOOSE_V(e[s], f[s], g[s]), BIG_1(e[s])); \
+        d[s] = ADD(d[s], t1);                                                      \
+        h[s] = ADD(t1, ADD(MAJORITY_V(a[s], b[s], c[s]), BIG_0(a[s])));            \
+        PIN(d[s], h[s]);                                                           \
     } while (0)
 
 #define ROUND_W(s, a, b, c, d, e, f, g, h, t) \
-    ROUND(s, a, b, c, d, e, f, g, h, ADD(h[s], ADD(w[s][(t) & 15], K_V(t))))
+    ROUND(s, a, b, c, d, e, f, g, h, ADD(w[s][(t) & 15], sum_first(ADD(h[s], K_V(t)))))
 #define ROUND_PADDING(s, a, b, c, d, e, f, g, h, t) \
     ROUND(s, a, b, c, d, e, f, g, h, ADD(h[s], BROADCAST(SHA256_K[t] + PADDING(t))))
 /* `sum` is the member of the midstate that already contains h and K_t. */
