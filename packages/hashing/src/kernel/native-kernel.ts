@@ -1,6 +1,6 @@
 /**
- * The kernel that runs the C code. It has as many lanes as its costs justify, and gets more when they do later. Each slice of a few milliseconds advances the
- * lanes with the oldest jobs, because new short jobs must not delay a long job forever.
+ * The kernel that runs the C code. It has as many lanes as its costs justify, and gets more when they do later. Each slice of a
+ * few milliseconds advances the lanes with the oldest jobs, because new short jobs must not delay a long job forever.
  */
 import { STORED_ITERATIONS } from "../stored-hash.ts";
 import { type KernelVariant, LANE_T, LANE_WORDS, type NativeAddon } from "./addon.ts";
