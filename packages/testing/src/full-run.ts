@@ -3,9 +3,40 @@ import type { describe, test } from "bun:test";
 
 export const isFullRun = Boolean(process.env.CI || process.env.LATCHKEY_TEST_FULL);
 
+/** Ends the name of what the default run leaves out: the runner tells it from what lacks a program by this text alone. */
+const LEFT_OUT = " [full run]";
+
+type Runner = typeof test | typeof describe;
+type Declare = (name: string, ...body: readonly unknown[]) => void;
+interface Skipped extends Declare {
+  each(cases: readonly unknown[]): Declare;
+}
+
+/** Both are functions of a name and a body; the types of `bun:test` have no common supertype. */
+const asSkipped = (runner: unknown) => runner as Skipped;
+const asRunner = (skipped: Skipped) => skipped as unknown as Runner;
+
+/** Bun throws for `.skip` of a runner that skips already, such as `test.skipIf(true)`. */
+function skipOf(runner: Runner): Skipped {
+  try {
+    return asSkipped(runner.skip);
+  } catch {
+    return asSkipped(runner);
+  }
+}
+
+const marked =
+  (declare: Declare): Declare =>
+  (name, ...body) =>
+    declare(`${name}${LEFT_OUT}`, ...body);
+
 /** Returns a `test` or `describe` whose tests the default run skips: `inFullRun(describe)("the image", …)`. */
 export function inFullRun(runner: typeof test): typeof test;
 export function inFullRun(runner: typeof describe): typeof describe;
-export function inFullRun(runner: typeof test | typeof describe) {
-  return isFullRun ? runner : runner.skip;
+export function inFullRun(runner: Runner): Runner {
+  if (isFullRun) return runner;
+  const skip = skipOf(runner);
+  return asRunner(
+    Object.assign(marked(skip), { each: (cases: readonly unknown[]) => marked(skip.each(cases)) }),
+  );
 }
