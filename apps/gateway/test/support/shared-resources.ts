@@ -1,5 +1,9 @@
-/** What all test files of a process share, because starting it takes longer than a test: a preload of `bun test`. */
-import { afterAll, afterEach } from "bun:test";
+/**
+ * What all test files of a process share, because starting it takes longer than a test: a preload of `bun test`. A worker of
+ * `bun test --parallel` runs `afterAll` after each file and gets no event at its end: what it shares ends with its process.
+ */
+import { afterEach } from "bun:test";
+import { dirname } from "node:path";
 import { openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher } from "@latchkey/hashing";
 import type { Browser } from "@latchkey/testing/chromium";
@@ -9,8 +13,20 @@ let server: ReturnType<typeof startMigratedServer> | undefined;
 let hasher: Hasher | undefined;
 let browser: Promise<Browser> | undefined;
 
+/** Ends when the pipe to it closes, even if this process is killed; then stops the server at once and removes its folder. */
+const STOP_WITH_PARENT = `cat
+read pid < "$1/postmaster.pid" && kill -QUIT "$pid" && while kill -0 "$pid"; do sleep 0.05; done
+rm -rf "$2"`;
+
 async function startMigratedServer() {
   const postgres = await startPostgresServer();
+  const [row] = await postgres.query<{ data_directory: string }>("show data_directory");
+  const data = row?.data_directory ?? "";
+  Bun.spawn(["sh", "-c", STOP_WITH_PARENT, "sh", data, dirname(data)], {
+    stdio: ["pipe", "ignore", "ignore"],
+    // A signal to the process group of the tests must not end it.
+    detached: true,
+  }).unref();
   const template = await postgres.createDatabase();
   await using database = await openDatabase({ url: template });
   await database.migrate();
@@ -24,16 +40,10 @@ export const sharedPostgresServer = () => (server ??= startMigratedServer());
 /** The portable kernel starts without measuring any other. */
 export const sharedHasher = (): Hasher => (hasher ??= createHasher({ workers: 1, kernel: "portable" }));
 
-/** Imported on first use, because few tests need a browser. */
+/** Imported on first use, because few tests need a browser. Chromium ends when its pipe closes. */
 export const sharedBrowser = () =>
   (browser ??= import("@latchkey/testing/chromium").then(({ openBrowser }) => openBrowser()));
 
 afterEach(async () => {
   await (await browser)?.closePages();
-});
-
-afterAll(async () => {
-  await (await browser)?.[Symbol.asyncDispose]();
-  await hasher?.close();
-  await (await server)?.[Symbol.asyncDispose]();
 });
