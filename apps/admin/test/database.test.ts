@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
-import { expectSentence, runTool } from "./support/tool.ts";
+import { expectSentence, runTool, startTool } from "./support/tool.ts";
 
 const LIST = ["users", "list"];
 
@@ -34,8 +34,7 @@ test.each(["libsql", "postgres"])(
     // An empty file is a database without tables.
     await Bun.write(join(folder.path, "latchkey.db"), "");
     const DATABASE_URL = (await server?.createDatabase()) ?? folder.databaseUrl;
-    const run = (args: readonly string[], input?: string) =>
-      runTool(args, { env: { DATABASE_URL }, ...(input !== undefined && { input }) });
+    const run = (args: readonly string[], input?: string) => runTool(args, { env: { DATABASE_URL }, input });
     const { code, stderr } = await run(LIST);
     expect([code, stderr]).toEqual([69, expect.stringContaining("bun run migrate")]);
     expectSentence(stderr);
@@ -64,7 +63,7 @@ test.each([
 ])("after %j, the file alone is the whole database, also if the service crashed before", async (args) => {
   await using folder = await openFolder();
   const env = { DATABASE_URL: folder.databaseUrl };
-  await runTool(["migrate"], { env, input: "" });
+  await startTool(["migrate"], { env });
   const file = join(folder.path, "latchkey.db");
   // As the service leaves the file if it is killed: a part of the content is only in the write-ahead log.
   const kill = `
@@ -73,7 +72,7 @@ test.each([
     process.kill(process.pid, "SIGKILL");`;
   await Bun.spawn([process.execPath, "-e", kill]).exited;
   expect(Bun.file(`${file}-wal`).size).toBeGreaterThan(0);
-  await runTool(args, { env, input: "" });
+  await startTool(args, { env });
   expect(Bun.file(`${file}-wal`).size).toBe(0);
   const copy = join(folder.path, "copy.db");
   await copyFile(file, copy);

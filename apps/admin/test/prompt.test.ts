@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { runProcess } from "@latchkey/testing/run-process";
 import { EMAIL, openSharedDatabase } from "./support/shared-database.ts";
-import { expectSentence, type Keystrokes, MAIN, runOnTerminal, runTool } from "./support/tool.ts";
+import { expectSentence, type Keystrokes, MAIN, runOnTerminal, runTool, startTool } from "./support/tool.ts";
 
 const CREATE = ["users", "create", EMAIL, "--username", "ada"];
 
@@ -12,7 +12,7 @@ describe("from standard input", () => {
     ["128 characters of four bytes, with a Windows line end,", `${"😀".repeat(128)}\r\n`, "😀".repeat(128)],
   ])("%s is the password", async (_, input, password) => {
     await using shared = await openSharedDatabase();
-    expect(await shared.tool(CREATE, input)).toMatchObject({
+    expect(await startTool(CREATE, { env: shared.env, input })).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/^\{"level":"info".*"event":"user.registered".*\}\n$/),
     });

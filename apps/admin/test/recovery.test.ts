@@ -11,7 +11,7 @@ import { startMailServer } from "@latchkey/testing/mail-server";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
-import { runTool } from "./support/tool.ts";
+import { runToolAlone } from "./support/tool.ts";
 
 setDefaultTimeout(300_000);
 
@@ -111,7 +111,7 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
     await using database = await openDatabaseOf(kind);
     const { url } = database;
     const admin = async (command: string, input = "") => {
-      const { code, stdout, stderr } = await runTool(["users", ...command.split(" "), "--json"], {
+      const { code, stdout, stderr } = await runToolAlone(["users", ...command.split(" "), "--json"], {
         env: { DATABASE_URL: url, NODE_ENV: "production" },
         input,
       });
@@ -207,9 +207,8 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
     await addLogins(database, ada);
 
     const admin = (...args: string[]) =>
-      runTool(["users", ...args, "--json"], {
+      runToolAlone(["users", ...args, "--json"], {
         env: { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" },
-        input: "",
       });
     expect(await admin("set-email", thief.email, ada.email)).toMatchObject({ code: 0 });
     expect(JSON.parse((await admin("show", ada.email)).stdout)).toMatchObject({
@@ -242,7 +241,7 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
     const { url, backup } = database;
     const tool = async (databaseUrl: string, command: string, input = "") => {
       const env = { DATABASE_URL: databaseUrl, NODE_ENV: "production", AUTH_SECRET_KEY: NEW_KEY };
-      const { code, stderr } = await runTool(command.split(" "), { env, input });
+      const { code, stderr } = await runToolAlone(command.split(" "), { env, input });
       expect([command, code, code === 0 ? "" : stderr]).toEqual([command, 0, ""]);
     };
     let [ada, lost]: User[] = [];
@@ -278,9 +277,8 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
     expect((await logIn(service, ada, PASSWORD)).status).toBe(401);
     const own = await logIn(service, ada, NEW_PASSWORD);
     expect(await (await me(service, own.token)).json()).toMatchObject({ id: ada.id });
-    const { stdout } = await runTool(["users", "show", ada.email, "--json"], {
+    const { stdout } = await runToolAlone(["users", "show", ada.email, "--json"], {
       env: { DATABASE_URL: restored },
-      input: "",
     });
     expect(JSON.parse(stdout)).toMatchObject({ id: ada.id, passkeys: [], identities: [] });
     expect((await register(service, "mallory")).id).toBeGreaterThan(lost.id);
@@ -292,7 +290,7 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
     const mail = { ...mailOf(mailServer), AUTH_EMAIL_LOGIN: "true" };
     const tool = async (command: string) => {
       const env = { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" };
-      expect(await runTool(command.split(" "), { env, input: "" })).toMatchObject({ code: 0 });
+      expect(await runToolAlone(command.split(" "), { env })).toMatchObject({ code: 0 });
     };
     const attempts: [path: string, body: object, token?: string][] = [];
     const send = (service: string, path: string, body: object, token?: string) =>

@@ -1,8 +1,27 @@
 /** Runs command-line programs in the process of a test, or on a terminal. */
 import { spyOn } from "bun:test";
+import { Readable } from "node:stream";
 
-/** Captures the output of this process until `run` returns an exit code. Calls must not overlap. */
-export async function captureOutput(run: () => Promise<number>) {
+/** As large as the buffer of a pipe. */
+const CHUNK_BYTES = 65_536;
+
+/** Replaces standard input by this content, which is not a terminal, until it is disposed. */
+function replaceInput(input: string | Uint8Array): Disposable {
+  const bytes = Buffer.from(input);
+  const chunks = function* () {
+    for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
+  };
+  const original = Object.getOwnPropertyDescriptor(process, "stdin") ?? {};
+  Object.defineProperty(process, "stdin", { value: Readable.from(chunks()), configurable: true });
+  return { [Symbol.dispose]: () => Object.defineProperty(process, "stdin", original) };
+}
+
+/**
+ * Captures the output of this process until `run` returns an exit code. Calls must not overlap.
+ * @param input content of standard input. @default that of this process
+ */
+export async function captureOutput(run: () => Promise<number>, input?: string | Uint8Array) {
+  using _replaced = input === undefined ? null : replaceInput(input);
   const output = { stdout: "", stderr: "" };
   const spies = (["stdout", "stderr"] as const).map((name) =>
     spyOn(process[name], "write").mockImplementation((text, done) => {

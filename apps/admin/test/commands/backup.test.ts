@@ -1,11 +1,11 @@
 /** `backup` and `restore`, while another process uses the database as the service does, and while none does. */
-import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
-import { expectSentence, MAIN, runTool } from "../support/tool.ts";
+import { querySqlite } from "@latchkey/testing/sqlite";
+import { expectSentence, MAIN, runTool, runToolAlone, startTool } from "../support/tool.ts";
 
 setDefaultTimeout(60_000);
 
@@ -16,22 +16,18 @@ async function openFixture() {
   const folder = await openFolder();
   const path = join(folder.path, "latchkey.db");
   const url = folder.databaseUrl;
-  // In other processes, because libsql keeps its lock after `close` until a statement is garbage collected.
   const tool = (args: readonly string[], env: Record<string, string> = {}, input: string | Uint8Array = "") =>
-    runTool(args, { env: { DATABASE_URL: url, ...env }, input });
+    runToolAlone(args, { env: { DATABASE_URL: url, ...env }, input });
   await tool(["migrate"]);
   const user = { email: EMAIL, username: "ada", password_hash: null };
   await tool(["users", "import", "-", "--commit"], {}, JSON.stringify(user));
   return {
     path,
+    url,
     tool,
     file: (name: string) => join(folder.path, name),
     list: () => readdirSync(folder.path).sort(),
-    /** Runs SQL while no other process has the file open. */
-    sql: (statement: string) => {
-      using database = new Database(path);
-      return database.query<Record<string, unknown>, []>(statement).all();
-    },
+    sql: (statement: string) => querySqlite<Record<string, unknown>>(url, statement),
     username: async () => {
       await using database = await openDatabase({ url });
       return (await database.users.findByEmail(EMAIL))?.username;
@@ -43,13 +39,13 @@ async function openFixture() {
 test("a backup of a database in use is complete, and a restore returns to its state", async () => {
   await using fixture = await openFixture();
   const backup = fixture.file("backup.db");
-  const service = new Database(fixture.path);
+  const service = await openDatabase({ url: fixture.url });
   // Not yet in the database's own file.
-  service.run("UPDATE users SET username = 'grace'");
+  await service.users.update(1, { username: "grace" });
   expect(await fixture.tool(["backup", backup])).toMatchObject({ code: 0, stderr: "" });
   expect(statSync(backup).mode & 0o777).toBe(0o600);
-  service.run("UPDATE users SET username = 'joan'");
-  service.close(true);
+  await service.users.update(1, { username: "joan" });
+  await service.close();
   await Bun.write(fixture.file("auth-secret-key"), "generated");
   expect(await fixture.tool(["restore", backup])).toMatchObject({ code: 64 });
   const restored = await fixture.tool(["restore", backup, "--force"]);
@@ -64,22 +60,22 @@ test("a restore assigns no id of the replaced database again, and without that d
   await using fixture = await openFixture();
   const { file, path, tool, sql } = fixture;
   const backup = file("backup.db");
-  sql("INSERT INTO todos (title) VALUES ('kept')");
+  await sql("INSERT INTO todos (title) VALUES ('kept')");
   expect((await tool(["backup", backup])).code).toBe(0);
   // The ids 2 and 3 were used after the backup.
-  sql("INSERT INTO users (email, username, hashed_password) VALUES ('b', 'b', ''), ('c', 'c', '')");
-  sql("INSERT INTO todos (title) VALUES ('lost')");
-  sql("DELETE FROM users WHERE username = 'c'");
+  await sql("INSERT INTO users (email, username, hashed_password) VALUES ('b', 'b', ''), ('c', 'c', '')");
+  await sql("INSERT INTO todos (title) VALUES ('lost')");
+  await sql("DELETE FROM users WHERE username = 'c'");
   const restore = async (nextUser: number, nextTodo: number) => {
     const { code, stdout } = await tool(["restore", backup, "--force"]);
     expect([code, stdout]).toEqual([
       0,
       expect.stringContaining(`ids above ${nextUser - 1}, new todos above`),
     ]);
-    const [user] = sql(
+    const [user] = await sql(
       "INSERT INTO users (email, username, hashed_password) VALUES ('d', 'd', '') RETURNING id",
     );
-    const [todo] = sql("INSERT INTO todos (title) VALUES ('new') RETURNING id");
+    const [todo] = await sql("INSERT INTO todos (title) VALUES ('new') RETURNING id");
     expect([user, todo]).toEqual([{ id: nextUser }, { id: nextTodo }]);
   };
   await restore(4, 3);
@@ -92,14 +88,14 @@ test("a restore assigns no id of the replaced database again, and without that d
   await restore(1_000_002, 1_000_002);
   await Bun.file(path).delete();
   await tool(["migrate"]);
-  sql("INSERT INTO users (email, username, hashed_password) VALUES ('e', 'e', ''), ('f', 'f', '')");
-  sql("INSERT INTO todos (title) VALUES ('e'), ('f')");
+  await sql("INSERT INTO users (email, username, hashed_password) VALUES ('e', 'e', ''), ('f', 'f', '')");
+  await sql("INSERT INTO todos (title) VALUES ('e'), ('f')");
   await restore(1_000_002, 1_000_002);
   await Bun.write(path, "damaged ".repeat(1000));
   await restore(1_000_002, 1_000_002);
   // As in the databases of earlier releases, whose files do not tell either.
-  sql("DELETE FROM digest_keys");
-  sql("DELETE FROM users WHERE username = 'd'");
+  await sql("DELETE FROM digest_keys");
+  await sql("DELETE FROM users WHERE username = 'd'");
   await tool(["backup", backup, "--force"]);
   await restore(2_000_003, 2_000_003);
 });
@@ -108,50 +104,50 @@ test("a restore revokes all tokens, also the kept ones, and deletes passkeys onl
   await using fixture = await openFixture();
   const { file, tool, sql } = fixture;
   const backup = file("backup.db");
-  sql("INSERT INTO users (email, username, hashed_password, token_version) VALUES ('b', 'b', '', 7)");
-  sql("UPDATE users SET password_change_token_id = 'kept'");
-  sql(
+  await sql("INSERT INTO users (email, username, hashed_password, token_version) VALUES ('b', 'b', '', 7)");
+  await sql("UPDATE users SET password_change_token_id = 'kept'");
+  await sql(
     "INSERT INTO passkeys (credential_id, user_id, public_key, counter, name) VALUES ('one', 1, 'key', 0, 'Phone')",
   );
   const columns =
     "SELECT token_version AS version, password_change_token_id AS kept, passkey_revision AS revision FROM users";
-  const before = sql(columns);
+  const before = await sql(columns);
   await tool(["backup", backup]);
   for (const isKept of [true, false]) {
     const options = isKept ? [] : ["--without-passkeys"];
     expect((await tool(["restore", backup, "--force", ...options])).code).toBe(0);
-    const after = sql(columns);
+    const after = await sql(columns);
     expect(after).toHaveLength(2);
     for (const [index, { version, kept, revision }] of after.entries()) {
       expect(Number(version) - Number(before[index]?.version)).toBeWithin(1, 2 ** 20 + 1);
       expect([kept, revision]).toEqual([null, isKept ? 0 : 1]);
     }
-    expect(sql("SELECT * FROM passkeys")).toHaveLength(isKept ? 1 : 0);
+    expect(await sql("SELECT * FROM passkeys")).toHaveLength(isKept ? 1 : 0);
   }
 });
 
 test("a restore that is killed leaves the replaced database, and can be repeated", async () => {
   await using fixture = await openFixture();
-  const { file, list, path, sql, tool } = fixture;
+  const { file, list, sql, tool, url } = fixture;
   const backup = file("backup.db");
   // Large enough that the copy is on the disk before the restore has finished.
-  sql(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+  await sql(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
     INSERT INTO users (email, username, hashed_password) SELECT i, i, 'salt$digest' FROM n`);
   await tool(["backup", backup]);
-  sql("UPDATE users SET username = 'grace' WHERE id = 1");
-  sql("INSERT INTO users (email, username, hashed_password) VALUES ('later', 'later', '')");
+  await sql("UPDATE users SET username = 'grace' WHERE id = 1");
+  await sql("INSERT INTO users (email, username, hashed_password) VALUES ('later', 'later', '')");
   const child = Bun.spawn([process.execPath, MAIN, "restore", backup, "--force"], {
-    env: { DATABASE_URL: `file:${path}` },
+    env: { DATABASE_URL: url },
     stdio: ["ignore", "ignore", "ignore"],
   });
   while (!list().some((name) => name.startsWith(".latchkey-"))) await Bun.sleep(1);
   child.kill("SIGKILL");
   await child.exited;
   const readUsername = () => sql("SELECT username FROM users WHERE id = 1");
-  expect(readUsername()).toEqual([{ username: "grace" }]);
+  expect(await readUsername()).toEqual([{ username: "grace" }]);
   expect((await tool(["restore", backup, "--force"])).code).toBe(0);
-  expect(readUsername()).toEqual([{ username: "ada" }]);
-  const [next] = sql(
+  expect(await readUsername()).toEqual([{ username: "ada" }]);
+  const [next] = await sql(
     "INSERT INTO users (email, username, hashed_password) VALUES ('new', 'new', '') RETURNING id",
   );
   expect(next).toEqual({ id: 100_002 });
@@ -161,10 +157,9 @@ test("a restore is refused while a service that has not answered a request runs"
   await using fixture = await openFixture();
   const backup = fixture.file("backup.db");
   await fixture.tool(["backup", backup]);
-  await using _service = await openDatabase({ url: `file:${fixture.path}` });
-  // Releases the locks of closed connections.
-  Bun.gc(true);
-  const refused = await fixture.tool(["restore", backup, "--force"]);
+  await using _service = await openDatabase({ url: fixture.url });
+  const env = { DATABASE_URL: fixture.url };
+  const refused = await startTool(["restore", backup, "--force"], { env });
   expect(refused).toMatchObject({ code: 69, stderr: expect.stringContaining("stop the service") });
   expect(await Bun.file(backup).exists()).toBe(true);
 });
@@ -172,7 +167,7 @@ test("a restore is refused while a service that has not answered a request runs"
 test("- is standard output and standard input; with a configured key, restore demands a new one", async () => {
   await using fixture = await openFixture();
   const command = [process.execPath, MAIN, "backup", "-"];
-  const child = Bun.spawn(command, { env: { DATABASE_URL: `file:${fixture.path}` }, stdout: "pipe" });
+  const child = Bun.spawn(command, { env: { DATABASE_URL: fixture.url }, stdout: "pipe" });
   const backup = await child.stdout.bytes();
   expect(await child.exited).toBe(0);
   await Bun.file(fixture.path).delete();
@@ -202,9 +197,7 @@ describe("restore", () => {
     await using fixture = await openFixture();
     await fixture.tool(["backup", fixture.file("backup.db")]);
     const bytes = await Bun.file(fixture.file("backup.db")).bytes();
-    const other = new Database(fixture.file("other.db"));
-    other.run("CREATE TABLE notes (id INTEGER)");
-    other.close();
+    await querySqlite(`file:${fixture.file("other.db")}`, "CREATE TABLE notes (id INTEGER)");
     await Bun.write(fixture.file("truncated.db"), bytes.slice(0, -4096));
     await Bun.write(fixture.file("empty.db"), "");
     await Bun.write(fixture.file("text.db"), "-- PostgreSQL database dump\n".repeat(200));

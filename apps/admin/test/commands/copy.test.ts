@@ -5,7 +5,7 @@ import { openFolder } from "@latchkey/testing/folder";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
-import { expectSentence, runTool } from "../support/tool.ts";
+import { expectSentence, runToolAlone, startTool } from "../support/tool.ts";
 
 setDefaultTimeout(60_000);
 
@@ -21,13 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/**
- * In a process of its own, because libsql keeps its lock after `close` until a statement is garbage collected. The variables of
- * the tool need not be those of the service.
- */
-const tool = (databaseUrl: string, ...args: readonly string[]) =>
-  runTool(args, { env: { DATABASE_URL: databaseUrl, AUTH_SECRET_KEY: "of another service" }, input: "" });
-const copy = (from: string, to: string) => tool(from, "copy", "--to", to);
+/** The variables of the tool need not be those of the service. */
+const variables = (url: string) => ({ DATABASE_URL: url, AUTH_SECRET_KEY: "of another service" });
+const copy = (from: string, to: string) => runToolAlone(["copy", "--to", to], { env: variables(from) });
 
 /** Names of embedded databases in a new folder. */
 async function openFiles() {
@@ -37,7 +33,7 @@ async function openFiles() {
 }
 
 async function migrated(url: string): Promise<string> {
-  expect(await tool(url, "migrate")).toMatchObject({ code: 0 });
+  expect(await runToolAlone(["migrate"], { env: variables(url) })).toMatchObject({ code: 0 });
   return url;
 }
 
@@ -208,8 +204,8 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
     const createUrl = kind === "libsql" ? files.createUrl : () => server.createDatabase();
     const [source, target] = [await migrated(await createUrl()), await migrated(await createUrl())];
     await execute(source, INSERT);
-    const refuse = async (code: number, problem: string) => {
-      const { stderr, ...refused } = await copy(source, target);
+    const refuse = async (code: number, problem: string, run = runToolAlone) => {
+      const { stderr, ...refused } = await run(["copy", "--to", target], { env: variables(source) });
       expect([refused, stderr]).toEqual([{ code, stdout: "" }, expect.stringContaining(problem)]);
       expectSentence(stderr);
       expect(stderr).not.toContain("latchkey:latchkey");
@@ -222,7 +218,7 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
     async (role) => {
       await using pair = await openPair();
       await using _session = await connectTo(pair[role]);
-      await pair.refuse(69, "stop the service");
+      await pair.refuse(69, "stop the service", startTool);
     },
   );
 

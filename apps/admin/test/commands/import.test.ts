@@ -9,7 +9,7 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { CHECKOUT } from "@latchkey/testing/repository";
 import { PATIENT_HASHING, post, startProcess } from "@latchkey/testing/service-process";
 import { openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
-import { runTool } from "../support/tool.ts";
+import { runTool, runToolAlone } from "../support/tool.ts";
 
 const BCRYPT = HASH_VECTORS.find(({ format }) => format === "bcrypt")?.hash ?? "";
 const ARGON2 = HASH_VECTORS.find(({ format }) => format === "argon2")?.hash ?? "";
@@ -200,7 +200,7 @@ test.each(["libsql", "postgres"])(
     await using folder = await openFolder();
     await using server = kind === "postgres" ? await startPostgresServer() : null;
     const url = (await server?.createDatabase()) ?? folder.databaseUrl;
-    const tool = (...args: string[]) => runTool(args, { env: { DATABASE_URL: url }, input: "" });
+    const tool = (...args: string[]) => runToolAlone(args, { env: { DATABASE_URL: url } });
     await tool("migrate");
     const database = await openDatabase({ url });
     const { users } = database;
@@ -229,7 +229,7 @@ test.each(["libsql", "postgres"])(
 test("a check works with a role that can only read, and writes nothing", async () => {
   await using server = await startPostgresServer();
   const url = await server.createDatabase();
-  await runTool(["migrate"], { env: { DATABASE_URL: url }, input: "" });
+  await runTool(["migrate"], { env: { DATABASE_URL: url } });
   await server.query(
     `insert into deleted_imports (email_digest, digest_key, deleted_at) values ('x', 'y', '2020-01-01');
     create role reader login password 'reader'; grant select on all tables in schema public to reader;

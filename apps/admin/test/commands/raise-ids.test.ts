@@ -4,7 +4,7 @@ import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
-import { expectSentence, runTool } from "../support/tool.ts";
+import { expectSentence, runToolAlone, startTool } from "../support/tool.ts";
 
 setDefaultTimeout(60_000);
 
@@ -25,8 +25,7 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
   async function openFixture() {
     const folder = await openFolder();
     const url = kind === "libsql" ? folder.databaseUrl : await server.createDatabase();
-    // In a process of its own, because libsql keeps its lock after `close` until a statement is garbage collected.
-    const tool = (...args: string[]) => runTool(args, { env: { DATABASE_URL: url }, input: "" });
+    const tool = (...args: string[]) => runToolAlone(args, { env: { DATABASE_URL: url } });
     const sql = <Row>(statement: string): Promise<Row[]> =>
       kind === "libsql" ? querySqlite(url, statement) : server.query(statement, url);
     expect((await tool("migrate")).code).toBe(0);
@@ -109,10 +108,10 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
 
   test("the command is refused while a service uses the database", async () => {
     await using fixture = await openFixture();
-    const { url, tool, addUser } = fixture;
+    const { url, addUser } = fixture;
     const service = await openDatabase({ url });
     await service.ping();
-    const { code, stderr } = await tool("raise-ids");
+    const { code, stderr } = await startTool(["raise-ids"], { env: { DATABASE_URL: url } });
     expect([code, stderr]).toEqual([69, expect.stringContaining("stop the service")]);
     await service.close();
     expect(await addUser("ada")).toBe(1);

@@ -16,7 +16,7 @@ export async function openSharedDatabase() {
   await database.migrate();
   /** Runs the tool on this database, with the kernel that does not give way to the other processes of a busy machine. */
   const tool = (args: readonly string[], input?: string | Uint8Array) =>
-    runTool(args, { env: { ...env, HASH_KERNEL: "portable" }, ...(input !== undefined && { input }) });
+    runTool(args, { env: { ...env, HASH_KERNEL: "portable" }, input });
   return {
     env,
     folder: folder.path,

@@ -1,4 +1,4 @@
-/** Runs the tool: in this process, or as operators do where standard input or the terminal matters. */
+/** Runs the tool: in the process of the test, or as operators do, in a process of its own or on a terminal. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { captureOutput, startOnTerminal } from "@latchkey/testing/command-line";
@@ -10,15 +10,28 @@ export const MAIN = join(import.meta.dir, "../../src/main.ts");
 interface RunOptions {
   /** All variables; none is inherited. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Content of standard input, also empty: starts a process. @default nothing, for commands that do not read it */
-  readonly input?: string | Uint8Array;
+  /** Content of standard input. @default nothing, for commands that do not read it */
+  readonly input?: string | Uint8Array | undefined;
 }
 
-/** Runs one command line. Not concurrently: without input, it captures the output of this process. */
-export const runTool = (args: readonly string[], { env = {}, input }: RunOptions = {}) =>
-  input === undefined
-    ? captureOutput(() => run(args, env))
-    : runProcess([process.execPath, MAIN, ...args], { cwd: tmpdir(), env, stdin: Buffer.from(input) });
+/** Runs one command line in this process. Not concurrently, because it captures the output. */
+export const runTool = (args: readonly string[], { env = {}, input = "" }: RunOptions = {}) =>
+  captureOutput(() => run(args, env), input);
+
+/**
+ * Runs one command line in this process, and releases the locks of databases that are closed: libsql keeps them until a
+ * statement is garbage collected.
+ */
+export async function runToolAlone(args: readonly string[], options: RunOptions = {}) {
+  Bun.gc(true);
+  const result = await runTool(args, options);
+  Bun.gc(true);
+  return result;
+}
+
+/** Runs one command line in a process of its own: for what depends on pipes, or on the end of a process. */
+export const startTool = (args: readonly string[], { env = {}, input = "" }: RunOptions = {}) =>
+  runProcess([process.execPath, MAIN, ...args], { cwd: tmpdir(), env, stdin: Buffer.from(input) });
 
 /** Keys to type after a text has appeared on the terminal. */
 export type Keystrokes = readonly [after: string, keys: string];
