@@ -42,7 +42,8 @@ test("a backup of a database in use is complete, and a restore returns to its st
   const service = await openDatabase({ url: fixture.url });
   // Not yet in the database's own file.
   await service.users.update(1, { username: "grace" });
-  expect(await fixture.tool(["backup", backup])).toMatchObject({ code: 0, stderr: "" });
+  const env = { DATABASE_URL: fixture.url };
+  expect(await runTool(["backup", backup], { env })).toMatchObject({ code: 0, stderr: "" });
   expect(statSync(backup).mode & 0o777).toBe(0o600);
   await service.users.update(1, { username: "joan" });
   await service.close();

@@ -1,4 +1,5 @@
 /** Runs the tool: in the process of the test, or as operators do, in a process of its own or on a terminal. */
+import { readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { captureOutput, startOnTerminal } from "@latchkey/testing/command-line";
@@ -18,14 +19,29 @@ interface RunOptions {
 export const runTool = (args: readonly string[], { env = {}, input = "" }: RunOptions = {}) =>
   captureOutput(() => run(args, env), input);
 
+/** Whether this process has the file of an embedded database open. */
+const isOpen = (path: string): boolean =>
+  readdirSync("/dev/fd").some((fd) => {
+    try {
+      return readlinkSync(`/dev/fd/${fd}`) === path;
+    } catch {
+      return false;
+    }
+  });
+
+const MAX_COLLECTIONS = 100;
+
 /**
- * Runs one command line in this process, and releases the locks of databases that are closed: libsql keeps them until a
- * statement is garbage collected.
+ * Runs one command line in this process until it has closed its embedded databases: libsql keeps a file and its locks until the
+ * statements of the connection are collected.
  */
 export async function runToolAlone(args: readonly string[], options: RunOptions = {}) {
-  Bun.gc(true);
   const result = await runTool(args, options);
-  Bun.gc(true);
+  const path = options.env?.DATABASE_URL?.replace("file:", "") ?? "";
+  for (let count = 0; count < MAX_COLLECTIONS && isOpen(path); count++) {
+    await Bun.sleep(1);
+    Bun.gc(true);
+  }
   return result;
 }
 
