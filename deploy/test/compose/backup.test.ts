@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
@@ -18,7 +19,7 @@ const programs = versions
   .map((name) => join(SERVERS, name))
   .find((path) => existsSync(join(path, "bin/pg_dump")));
 if (programs === undefined) process.stderr.write("PostgreSQL is not installed: backups are not tested.\n");
-const backupTest = test.skipIf(programs === undefined && !process.env.CI);
+const backupTest = inFullRun(test).skipIf(programs === undefined && !process.env.CI);
 
 const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
 const commandOf = (program: string): string => {

@@ -4,6 +4,7 @@
  */
 import { expect, setDefaultTimeout } from "bun:test";
 import { connect } from "node:net";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { haproxyTest } from "./balancer.ts";
 import { startReplicas } from "./replicas.ts";
 
@@ -44,34 +45,40 @@ function openClient(port: number) {
   };
 }
 
-haproxyTest("trailers of one client never cause a response to another client's request", async () => {
-  // One request at a time: the next one reuses the connection as soon as the previous one is answered.
-  const edit = (configuration: string) => configuration.replace(/server gateway-1 .*/, "$& maxconn 1");
-  await using balancer = await startReplicas({ count: 1, edit });
-  let isDone = false;
-  const sendChunked = async () => {
-    for (let sent = 0; sent < CHUNKED_REQUESTS; sent++) {
+inFullRun(haproxyTest)(
+  "trailers of one client never cause a response to another client's request",
+  async () => {
+    // One request at a time: the next one reuses the connection as soon as the previous one is answered.
+    const edit = (configuration: string) => configuration.replace(/server gateway-1 .*/, "$& maxconn 1");
+    await using balancer = await startReplicas({ count: 1, edit });
+    let isDone = false;
+    const sendChunked = async () => {
+      for (let sent = 0; sent < CHUNKED_REQUESTS; sent++) {
+        using client = openClient(balancer.port);
+        const response = await client.send(chunkedRequest(`chunked-${sent}`));
+        // The 400 precedes the response if the response is not ready when the trailers arrive. It has no request id.
+        expect([`201 chunked-${sent}`, "400 undefined"]).toContain(response);
+      }
+      isDone = true;
+    };
+    const sendPlain = async () => {
       using client = openClient(balancer.port);
-      const response = await client.send(chunkedRequest(`chunked-${sent}`));
-      // The 400 precedes the response if the response is not ready when the trailers arrive. It has no request id.
-      expect([`201 chunked-${sent}`, "400 undefined"]).toContain(response);
-    }
-    isDone = true;
-  };
-  const sendPlain = async () => {
-    using client = openClient(balancer.port);
-    for (let sent = 0; !isDone; sent++) {
-      expect(await client.send(plainRequest(`plain-${sent}`))).toBe(`200 plain-${sent}`);
-    }
-  };
-  await Promise.all([sendChunked(), sendPlain()]);
-});
+      for (let sent = 0; !isDone; sent++) {
+        expect(await client.send(plainRequest(`plain-${sent}`))).toBe(`200 plain-${sent}`);
+      }
+    };
+    await Promise.all([sendChunked(), sendPlain()]);
+  },
+);
 
-haproxyTest("a chunked body over the limit returns 413 while the client is still sending it", async () => {
-  await using balancer = await startReplicas({ count: 1 });
-  const body = " ".repeat(8 * 1024 * 1024);
-  for (let sent = 0; sent < 20; sent++) {
-    using client = openClient(balancer.port);
-    expect(await client.send(chunkedRequest("large", body))).toBe("413 large");
-  }
-});
+inFullRun(haproxyTest)(
+  "a chunked body over the limit returns 413 while the client is still sending it",
+  async () => {
+    await using balancer = await startReplicas({ count: 1 });
+    const body = " ".repeat(8 * 1024 * 1024);
+    for (let sent = 0; sent < 20; sent++) {
+      using client = openClient(balancer.port);
+      expect(await client.send(chunkedRequest("large", body))).toBe("413 large");
+    }
+  },
+);

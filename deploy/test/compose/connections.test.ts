@@ -1,6 +1,7 @@
 /** The balancer limits the connections of each client, but not those of a proxy in front of it. */
 import { expect, setDefaultTimeout } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { haproxyTest, startBalancer } from "./balancer.ts";
 import { nginxTest, startNginx } from "./nginx.ts";
 import { startReplicas } from "./replicas.ts";
@@ -20,7 +21,7 @@ function openConnection(port: number, bytes: string): Socket {
   return socket;
 }
 
-haproxyTest(
+inFullRun(haproxyTest)(
   "a client with more slow requests than the balancer has connections blocks no other client",
   async () => {
     await using balancer = await startReplicas({
@@ -43,28 +44,31 @@ haproxyTest(
   },
 );
 
-nginxTest("with TRUST_PROXY=2, a thousand simultaneous requests of a proxy reach a replica", async () => {
-  const REQUESTS = 1_000;
-  const allArrived = Promise.withResolvers<void>();
-  let arrived = 0;
-  using replica = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: async ({ url }) => {
-      if (new URL(url).pathname !== "/todos") return new Response();
-      if (++arrived === REQUESTS) allArrived.resolve();
-      await allArrived.promise;
-      return new Response();
-    },
-  });
-  const addresses = [`127.0.0.1:${replica.port}`];
-  await using balancer = await startBalancer({ addresses, environment: { TRUST_PROXY: "2" } });
-  await using nginx = await startNginx(balancer.port);
-  const request = "GET /todos HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-  const answered = Array.from({ length: REQUESTS }, async () => {
-    for await (const bytes of openConnection(nginx.port, request))
-      expect(String(bytes)).toStartWith("HTTP/1.1 200 ");
-  });
-  await Promise.all(answered);
-  expect(arrived).toBe(REQUESTS);
-});
+inFullRun(nginxTest)(
+  "with TRUST_PROXY=2, a thousand simultaneous requests of a proxy reach a replica",
+  async () => {
+    const REQUESTS = 1_000;
+    const allArrived = Promise.withResolvers<void>();
+    let arrived = 0;
+    using replica = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async ({ url }) => {
+        if (new URL(url).pathname !== "/todos") return new Response();
+        if (++arrived === REQUESTS) allArrived.resolve();
+        await allArrived.promise;
+        return new Response();
+      },
+    });
+    const addresses = [`127.0.0.1:${replica.port}`];
+    await using balancer = await startBalancer({ addresses, environment: { TRUST_PROXY: "2" } });
+    await using nginx = await startNginx(balancer.port);
+    const request = "GET /todos HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    const answered = Array.from({ length: REQUESTS }, async () => {
+      for await (const bytes of openConnection(nginx.port, request))
+        expect(String(bytes)).toStartWith("HTTP/1.1 200 ");
+    });
+    await Promise.all(answered);
+    expect(arrived).toBe(REQUESTS);
+  },
+);

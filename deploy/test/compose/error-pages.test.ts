@@ -1,6 +1,7 @@
 /** HAProxy's own errors, with its deployed configuration: the error envelope of the service, with a code and a request id. */
 import { afterAll, expect, setDefaultTimeout } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { CONFIGURATION, haproxyTest, startBalancer } from "./balancer.ts";
 
 setDefaultTimeout(60_000);
@@ -41,7 +42,7 @@ async function expectEnvelope(socket: Socket, request: string, error: string): P
   expect(received).toEndWith(`\r\n\r\n${JSON.stringify({ detail, code })}`);
 }
 
-haproxyTest("each error of HAProxy has the envelope of the service", async () => {
+inFullRun(haproxyTest)("each error of HAProxy has the envelope of the service", async () => {
   // docs/security.md states this limit, which is shorter below.
   expect(CONFIGURATION).toContain("\n    timeout http-request 10s\n");
   const edit = (configuration: string) =>

@@ -1,5 +1,6 @@
 /** The balancer in front of two replicas: losing one fails no GET, and repeats logins; limits count each client address. */
 import { expect, setDefaultTimeout } from "bun:test";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { post, request } from "@latchkey/testing/service-process";
 import { RedisClient } from "bun";
@@ -12,7 +13,7 @@ setDefaultTimeout(60_000);
 const REQUESTS = 3000;
 const CLIENTS = 32;
 
-haproxyTest("killing one replica under load fails no GET", async () => {
+inFullRun(haproxyTest)("killing one replica under load fails no GET", async () => {
   await using replicas = await startReplicas();
   const url = `http://127.0.0.1:${replicas.port}/todos?limit=20`;
   const statuses = new Set<number>();
@@ -30,7 +31,7 @@ haproxyTest("killing one replica under load fails no GET", async () => {
   expect((await replicas.gateways[0]?.ended())?.code).toBe(137);
 });
 
-testWith("haproxy", "redis-server")(
+inFullRun(testWith("haproxy", "redis-server"))(
   "killing one replica repeats the logins that are in progress there, and counts them again",
   async () => {
     await using redis = await startRedisServer();
@@ -73,8 +74,11 @@ haproxyTest("limits count the client's address, regardless of the X-Forwarded-Fo
   await expectLimitPerClient(replicas.port);
 });
 
-nginxTest("with TRUST_PROXY=2, limits count the clients of a proxy in front of the balancer", async () => {
-  await using replicas = await startReplicas({ count: 1, environment: { TRUST_PROXY: "2" } });
-  await using proxy = await startNginx(replicas.port);
-  await expectLimitPerClient(proxy.port);
-});
+inFullRun(nginxTest)(
+  "with TRUST_PROXY=2, limits count the clients of a proxy in front of the balancer",
+  async () => {
+    await using replicas = await startReplicas({ count: 1, environment: { TRUST_PROXY: "2" } });
+    await using proxy = await startNginx(replicas.port);
+    await expectLimitPerClient(proxy.port);
+  },
+);

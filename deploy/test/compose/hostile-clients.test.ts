@@ -1,6 +1,7 @@
 /** The shipped proxies in front of two replicas: whatever one client sends, and whenever, no request of another client fails. */
 import { describe, expect, setDefaultTimeout } from "bun:test";
 import { connect } from "node:net";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { post } from "@latchkey/testing/service-process";
 import { startBalancer, testWith } from "./balancer.ts";
 import { openDelay } from "./delayed-connections.ts";
@@ -79,7 +80,7 @@ async function repeat(
   await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
-describe.each(Object.entries(PROXIES))("behind %s", (name, { start, unbuffered, keepShortly }) => {
+inFullRun(describe).each(Object.entries(PROXIES))("behind %s", (name, { start, unbuffered, keepShortly }) => {
   const proxyTest = testWith(name);
 
   proxyTest.each([

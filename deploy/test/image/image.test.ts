@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createCertificate, type ServerCertificate } from "@latchkey/testing/certificates";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { ROOT } from "@latchkey/testing/repository";
 import { readUntil } from "@latchkey/testing/server-process";
 import { post } from "@latchkey/testing/service-process";
@@ -54,7 +55,7 @@ test("the image uses the Bun version and has the version of package.json, and ev
   expect(DOCKERFILE.match(/bun install (?!.*--frozen-lockfile)|bunx/g)).toBeNull();
 });
 
-describe.skipIf(Boolean(problem) && !process.env.CI)("image", () => {
+inFullRun(describe).skipIf(Boolean(problem) && !process.env.CI)("image", () => {
   let checkout: string;
   let certificate: ServerCertificate;
   let image: Image;

@@ -6,6 +6,7 @@ import type { IScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1/Sca
 import type { IPodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
 import { EXIT } from "@latchkey/cli";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { ROOT } from "@latchkey/testing/repository";
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
 import type { IJob } from "kubernetes-models/batch/v1/Job";
@@ -62,7 +63,7 @@ const required = { NODE_ENV: "production", AUTH_SECRET_KEY: SECRET };
 const KEYS = { ADMIN_API_KEYS: `shop:${"k".repeat(32)}` };
 const checked = checkConfiguration({ ...required, ...settings, ...secrets });
 
-test("no manifest contains a field that its kind does not define", () => {
+inFullRun(test)("no manifest contains a field that its kind does not define", () => {
   const administration = [adminService, adminPolicy];
   const manifests = [deployment, job, service, policy, disruptionBudget, monitor, scaler, ...administration];
   expect(typeErrorsOf(manifests)).toEqual([]);

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { ROOT } from "@latchkey/testing/repository";
 import { MAX_REPLICAS } from "../compose/balancer.ts";
 import { readCompose } from "../compose/compose-file.ts";
@@ -94,7 +95,7 @@ test.each([
   if (/start|ready/.test(fail)) expect(result.errors).toContain("the log of the replica");
 });
 
-test("a failed clean-up prints the commands", async () => {
+inFullRun(test)("a failed clean-up prints the commands", async () => {
   const { code, errors } = await roll({ fail: "ready,stop" });
   expect(code).toBe(1);
   expect(errors).toContain("Remove the new replicas: docker rm --force 3");
@@ -116,7 +117,7 @@ test("kill -9 leaves no lock", async () => {
   expect([calls.at(-1), locked]).toEqual(["compose build gateway", false]);
 });
 
-test("Ctrl-C at any step keeps all replicas of one version, and names what is left", async () => {
+inFullRun(test)("Ctrl-C at any step keeps all replicas of one version, and names what is left", async () => {
   const { calls } = await roll();
   const steps = calls.map((_, index) => index + 1);
   const results = await Promise.all(steps.map((interrupt) => roll({ interrupt })));

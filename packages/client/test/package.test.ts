@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { browserTest, DESKTOP, openBrowser } from "@latchkey/testing/chromium";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { ROOT } from "@latchkey/testing/repository";
 import ts from "typescript";
 import { type InstalledPackage, installPackage, run } from "./support/installed-package.ts";
@@ -25,95 +26,111 @@ const EXPECTED = {
   loggedOut: true,
 };
 
-let installed: InstalledPackage;
-beforeAll(async () => {
-  installed = await installPackage();
-  await copyFile(FIXTURE, join(installed.project, "every-method.mjs"));
-  await Bun.write(join(installed.project, "main.mjs"), MAIN);
-}, 180_000);
-afterAll(() => installed[Symbol.asyncDispose]());
+inFullRun(describe)("the packed package", () => {
+  let installed: InstalledPackage;
+  beforeAll(async () => {
+    installed = await installPackage();
+    await copyFile(FIXTURE, join(installed.project, "every-method.mjs"));
+    await Bun.write(join(installed.project, "main.mjs"), MAIN);
+  }, 180_000);
+  afterAll(() => installed[Symbol.asyncDispose]());
 
-/** A service with a rate limit that the fixture exceeds. */
-const startLimited = (env: Readonly<Record<string, string>> = {}): Promise<RunningService> =>
-  startService({ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "5/second", ...env });
+  /** A service with a rate limit that the fixture exceeds. */
+  const startLimited = (env: Readonly<Record<string, string>> = {}): Promise<RunningService> =>
+    startService({ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "5/second", ...env });
 
-test("the package consists of the built files and has no dependencies", async () => {
-  const modules = [
-    "admin",
-    "admin-schema",
-    "claims",
-    "client",
-    "deadline",
-    "errors",
-    "index",
-    "methods",
-    "oidc",
-    "pages",
-    "passkeys",
-    "request",
-  ];
-  modules.push("retry", "schema", "session", "storage", "types");
-  const built = [...modules.map((name) => `${name}.d.ts`), "admin.js", "index.js"];
-  const expected = [
-    "README.md",
-    "package.json",
-    "admin/package.json",
-    "dist/LICENSE",
-    "dist/cjs/package.json",
-  ];
-  expected.push(...built.map((name) => `dist/${name}`), ...built.map((name) => `dist/cjs/${name}`));
-  expect(installed.files).toEqual(expected.sort());
-  expect(await run(["ls", "node_modules"], installed.project)).toBe("@latchkey\n");
-  const versionOf = async (path: string) => (await Bun.file(join(path, "package.json")).json()).version;
-  expect(await versionOf(join(installed.project, "node_modules/@latchkey/client"))).toBe(
-    await versionOf(ROOT),
-  );
-});
-
-test("the client, minified, has at most 9 kB with gzip", async () => {
-  const entrypoints = [join(installed.project, "node_modules/@latchkey/client/dist/index.js")];
-  const { outputs } = await Bun.build({ entrypoints, minify: true, target: "browser" });
-  const [built = expect.unreachable()] = await Promise.all(outputs.map((output) => output.arrayBuffer()));
-  expect(Bun.gzipSync(built).length).toBeLessThan(9_000);
-});
-
-// At the same time, because they mostly wait for the rate limit.
-describe.concurrent("every method works", () => {
-  test.each([
-    ["Node", "node"],
-    ["Bun", process.execPath],
-  ])("on %s", async (_name, runtime) => {
-    await using service = await startLimited();
-    await using redirecting = redirectTo(service.url);
-    const output = await run([runtime, "main.mjs", service.url, redirecting.url.origin], installed.project);
-    expect(JSON.parse(output)).toEqual(EXPECTED);
+  test("the package consists of the built files and has no dependencies", async () => {
+    const modules = [
+      "admin",
+      "admin-schema",
+      "claims",
+      "client",
+      "deadline",
+      "errors",
+      "index",
+      "methods",
+      "oidc",
+      "pages",
+      "passkeys",
+      "request",
+    ];
+    modules.push("retry", "schema", "session", "storage", "types");
+    const built = [...modules.map((name) => `${name}.d.ts`), "admin.js", "index.js"];
+    const expected = [
+      "README.md",
+      "package.json",
+      "admin/package.json",
+      "dist/LICENSE",
+      "dist/cjs/package.json",
+    ];
+    expected.push(...built.map((name) => `dist/${name}`), ...built.map((name) => `dist/cjs/${name}`));
+    expect(installed.files).toEqual(expected.sort());
+    expect(await run(["ls", "node_modules"], installed.project)).toBe("@latchkey\n");
+    const versionOf = async (path: string) => (await Bun.file(join(path, "package.json")).json()).version;
+    expect(await versionOf(join(installed.project, "node_modules/@latchkey/client"))).toBe(
+      await versionOf(ROOT),
+    );
   });
 
-  browserTest("in a browser, from another origin", async () => {
-    await using server = servePage(installed.project);
-    const { origin } = server.url;
-    await using service = await startLimited({ CORS_ORIGINS: origin });
-    await using redirecting = redirectTo(service.url);
-    await using browser = await openBrowser();
-    const visit = await browser.visit(origin, DESKTOP);
-    const result = await visit.page.evaluate(`(async () => {
+  test("the client, minified, has at most 9 kB with gzip", async () => {
+    const entrypoints = [join(installed.project, "node_modules/@latchkey/client/dist/index.js")];
+    const { outputs } = await Bun.build({ entrypoints, minify: true, target: "browser" });
+    const [built = expect.unreachable()] = await Promise.all(outputs.map((output) => output.arrayBuffer()));
+    expect(Bun.gzipSync(built).length).toBeLessThan(9_000);
+  });
+
+  // At the same time, because they mostly wait for the rate limit.
+  describe.concurrent("every method works", () => {
+    test("on Node", async () => {
+      await using service = await startLimited();
+      await using redirecting = redirectTo(service.url);
+      const output = await run(["node", "main.mjs", service.url, redirecting.url.origin], installed.project);
+      expect(JSON.parse(output)).toEqual(EXPECTED);
+    });
+
+    browserTest("in a browser, from another origin", async () => {
+      await using server = servePage(installed.project);
+      const { origin } = server.url;
+      await using service = await startLimited({ CORS_ORIGINS: origin });
+      await using redirecting = redirectTo(service.url);
+      await using browser = await openBrowser();
+      const visit = await browser.visit(origin, DESKTOP);
+      const result = await visit.page.evaluate(`(async () => {
       const [client, { callEveryMethod }] = await Promise.all([import("/index.js"), import("/every-method.mjs")]);
       return callEveryMethod(client, ${JSON.stringify(service.url)}, ${JSON.stringify(redirecting.url.origin)});
     })()`);
-    expect(result).toEqual(EXPECTED);
+      expect(result).toEqual(EXPECTED);
+    });
   });
-});
 
-test("the recipe of the README runs as it is written", async () => {
-  await using service = await startLimited();
-  const readme = await Bun.file(join(installed.project, "node_modules/@latchkey/client/README.md")).text();
-  const recipe = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "";
-  expect(recipe).toContain("http://127.0.0.1:3000");
-  await Bun.write(
-    join(installed.project, "recipe.mjs"),
-    recipe.replace("http://127.0.0.1:3000", service.url),
-  );
-  expect(await run(["node", "recipe.mjs"], installed.project)).toContain("username: 'ada'");
+  test("the recipe of the README runs as it is written", async () => {
+    await using service = await startLimited();
+    const readme = await Bun.file(join(installed.project, "node_modules/@latchkey/client/README.md")).text();
+    const recipe = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "";
+    expect(recipe).toContain("http://127.0.0.1:3000");
+    await Bun.write(
+      join(installed.project, "recipe.mjs"),
+      recipe.replace("http://127.0.0.1:3000", service.url),
+    );
+    expect(await run(["node", "recipe.mjs"], installed.project)).toContain("username: 'ada'");
+  });
+
+  test("the declarations type a strict program", async () => {
+    const write = async (name: string, text: string): Promise<string> => {
+      const path = join(installed.project, name);
+      await Bun.write(path, text);
+      return path;
+    };
+    const files = await Promise.all([
+      write("program.ts", PROGRAM),
+      write("code.ts", PROGRAM.replace("NOT_FOUND", "NOT_FOUNT")),
+      write("title.ts", PROGRAM.replace("title: user.username", "title: user.id")),
+    ]);
+    expect(compile(files)).toEqual([
+      expect.stringContaining("code.ts: This comparison appears to be unintentional"),
+      "title.ts: Type 'number' is not assignable to type 'string'.",
+    ]);
+  });
 });
 
 /** Redirects every request except preflights, and allows any origin. */
@@ -176,20 +193,3 @@ function compile(files: readonly string[]): string[] {
     return `${basename(file?.fileName ?? "")}: ${message}`;
   });
 }
-
-test("the declarations type a strict program", async () => {
-  const write = async (name: string, text: string): Promise<string> => {
-    const path = join(installed.project, name);
-    await Bun.write(path, text);
-    return path;
-  };
-  const files = await Promise.all([
-    write("program.ts", PROGRAM),
-    write("code.ts", PROGRAM.replace("NOT_FOUND", "NOT_FOUNT")),
-    write("title.ts", PROGRAM.replace("title: user.username", "title: user.id")),
-  ]);
-  expect(compile(files)).toEqual([
-    expect.stringContaining("code.ts: This comparison appears to be unintentional"),
-    "title.ts: Type 'number' is not assignable to type 'string'.",
-  ]);
-});

@@ -1,17 +1,16 @@
 /**
  * The packed client in JavaScript runtimes, test runners and a bundler that applications use, and two linters of packages.
- * They are installed from the registry with their own lockfile, so only in CI, and for Linux on x64.
+ * They are installed from the registry with their own lockfile, for Linux on x64.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { createClient } from "../../src/index.ts";
 import { type InstalledPackage, installPackage, run } from "../support/installed-package.ts";
 import { ADA, type RunningService, startService } from "../support/service.ts";
 
-if (!process.env.CI) process.stderr.write("Tests of the client's runtimes are skipped: they run in CI.\n");
-
-describe.skipIf(!process.env.CI)("the client works", () => {
+inFullRun(describe)("the client works", () => {
   const resources = new AsyncDisposableStack();
   let installed: InstalledPackage;
   let service: RunningService;

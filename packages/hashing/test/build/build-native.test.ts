@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, realpathSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { runProcess } from "@latchkey/testing/run-process";
 import { type BuildOptions, buildNative } from "../../build/build-native.ts";
 import { findCompiler } from "../../build/compiler.ts";
@@ -32,7 +33,7 @@ async function expectBuild(directory: string, environment: BuildOptions["environ
   return result;
 }
 
-testWithCompiler(
+inFullRun(testWithCompiler)(
   "two concurrent builds produce one complete file, which a later build reuses, also without a compiler",
   async () => {
     await using directory = await openFolder();
@@ -50,7 +51,7 @@ testWithCompiler(
   },
 );
 
-testWithCompiler(
+inFullRun(testWithCompiler)(
   "a failed build leaves only its reason, and then each compiler other than cc builds an addon whose kernels pass their tests",
   async () => {
     await using directory = await openFolder();
@@ -72,7 +73,7 @@ testWithCompiler(
   },
 );
 
-testWithCompiler("a damaged addon is built again", async () => {
+inFullRun(testWithCompiler)("a damaged addon is built again", async () => {
   await using directory = await openFolder();
   const built = await buildNative({ environment: process.env, directory: directory.path });
   if (!("path" in built)) throw new Error(built.reason);
