@@ -6,6 +6,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
@@ -106,7 +107,11 @@ const mailOf = ({ url }: { readonly url: string }) => ({
   AUTH_EMAIL_CHANGE: "true",
 });
 
-describe.each(["libsql", "postgres"])("on %s", (kind) => {
+// The commands and their conditions on PostgreSQL have tests of their own, without the service.
+describe("on libsql", () => recoveryOn("libsql"));
+inFullRun(describe)("on postgres", () => recoveryOn("postgres"));
+
+function recoveryOn(kind: "libsql" | "postgres"): void {
   test("after the commands for a stolen token, password, both and signing key, the thief has nothing, and each user the same id", async () => {
     await using database = await openDatabaseOf(kind);
     const { url } = database;
@@ -331,4 +336,4 @@ describe.each(["libsql", "postgres"])("on %s", (kind) => {
     expect(statuses).toEqual([400, 400, 400, 401, 401]);
     expect(await usesOf(service, token)).toEqual(new Set([401]));
   });
-});
+}

@@ -1,6 +1,7 @@
 /** The load tester against a service in a separate process. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { ROOT } from "@latchkey/testing/repository";
 import { post } from "@latchkey/testing/service-process";
 import { QUERIES_PER_LOGIN } from "../../src/capacity/plan.ts";
@@ -53,7 +54,7 @@ test("wrong credentials are not errors, and with --json a failed assertion is re
   expect(server).toEqual({ kernel: expect.any(String), workers: 1, ...figures });
 });
 
-test("registered users remain, and the printed command deletes them", async () => {
+inFullRun(test)("registered users remain, and the printed command deletes them", async () => {
   const { code, stderr } = await run(
     `--url ${service.url} --scenario register --users 1 --rate 8 --duration 1 --json`,
   );
@@ -125,25 +126,28 @@ test("rejections are errors, and a service that does not meet the offered rate i
   expect(stdout).toMatch(/^login +200 × 2, 503 × 2; 2 unexpected$/m);
 });
 
-test("an interrupted capacity search reports its rates until then, and a plan uses its file", async () => {
-  const path = join(service.folder, "capacity");
-  const options = `--duration 1s --users 2 --p99 9s --arrivals constant --report ${path}`;
-  const child = startOnTerminal(
-    `--url ${service.url} --metrics ${service.metrics} --find-capacity ${options}`,
-  );
-  await child.printed("; passed\r\n");
-  child.type("\x03"); // Ctrl-C
-  const { code, output } = await child.ended();
-  expect(code).toBe(130);
-  expect(output).toMatch(/^\d+ clients, .*\r\nrate /m);
-  expect(output).toMatch(/^Interrupted: .*^This machine handles /ms);
-  const report = await Bun.file(`${path}.json`).json();
-  expect(report).toMatchObject({ outcome: "interrupted", cores: 1 });
-  // A disturbed first attempt at the rate is repeated.
-  expect(report.steps.at(-1)).toMatchObject({ passed: true });
-  const plan = await run(`plan --capacity ${path}.json --logins-per-second 1000 --json`);
-  expect(JSON.parse(plan.stdout).measured.loginsPerSecond).toBe(report.loginsPerSecond);
-});
+inFullRun(test)(
+  "an interrupted capacity search reports its rates until then, and a plan uses its file",
+  async () => {
+    const path = join(service.folder, "capacity");
+    const options = `--duration 1s --users 2 --p99 9s --arrivals constant --report ${path}`;
+    const child = startOnTerminal(
+      `--url ${service.url} --metrics ${service.metrics} --find-capacity ${options}`,
+    );
+    await child.printed("; passed\r\n");
+    child.type("\x03"); // Ctrl-C
+    const { code, output } = await child.ended();
+    expect(code).toBe(130);
+    expect(output).toMatch(/^\d+ clients, .*\r\nrate /m);
+    expect(output).toMatch(/^Interrupted: .*^This machine handles /ms);
+    const report = await Bun.file(`${path}.json`).json();
+    expect(report).toMatchObject({ outcome: "interrupted", cores: 1 });
+    // A disturbed first attempt at the rate is repeated.
+    expect(report.steps.at(-1)).toMatchObject({ passed: true });
+    const plan = await run(`plan --capacity ${path}.json --logins-per-second 1000 --json`);
+    expect(JSON.parse(plan.stdout).measured.loginsPerSecond).toBe(report.loginsPerSecond);
+  },
+);
 
 test("a plan counts as many queries per login as the service sends", async () => {
   const user = { email: "ada@example.org", username: "ada", password: "correct horse battery" };

@@ -1,5 +1,6 @@
 /** Runs against a service with a known stall, by a load generator that is late, and with many pending requests. */
 import { expect, test } from "bun:test";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { startFakeService } from "../support/fake-service.ts";
 import { runOptionsOf, runWithUsers } from "../support/run-options.ts";
 
@@ -29,21 +30,24 @@ test("an open loop counts from the intended start, so a stall affects all reques
   expect(run.overloaded).toBe(false);
 });
 
-test("a load generator that is late counts from the intended start and reports its lateness", async () => {
-  await using service = startFakeService();
-  const run = await runWithUsers({
-    asked: runOptionsOf({ url: service.url, load, durationSeconds: 2 }),
-    warmUpSeconds: 0.2,
-    onSecond: ({ elapsedSeconds }) => elapsedSeconds < 1.9 && Bun.sleepSync(STALL_MS),
-  });
-  const lateness = run.driver.lateness?.max ?? 0;
-  expect(lateness).toBeGreaterThan(STALL_MS / 2);
-  expect(run.all.latency?.max).toBeGreaterThanOrEqual(lateness);
-  expect(run.driver.bottleneck).toMatch(/^Other processes delayed the load generator: /);
-  // Late requests count in the second of their intended start.
-  expect(run.seconds.map(({ second }) => second)).toEqual([0, 1]);
-  expect(run.seconds.reduce((sum, { offered }) => sum + offered, 0)).toBe(run.all.sent);
-});
+inFullRun(test)(
+  "a load generator that is late counts from the intended start and reports its lateness",
+  async () => {
+    await using service = startFakeService();
+    const run = await runWithUsers({
+      asked: runOptionsOf({ url: service.url, load, durationSeconds: 2 }),
+      warmUpSeconds: 0.2,
+      onSecond: ({ elapsedSeconds }) => elapsedSeconds < 1.9 && Bun.sleepSync(STALL_MS),
+    });
+    const lateness = run.driver.lateness?.max ?? 0;
+    expect(lateness).toBeGreaterThan(STALL_MS / 2);
+    expect(run.all.latency?.max).toBeGreaterThanOrEqual(lateness);
+    expect(run.driver.bottleneck).toMatch(/^Other processes delayed the load generator: /);
+    // Late requests count in the second of their intended start.
+    expect(run.seconds.map(({ second }) => second)).toEqual([0, 1]);
+    expect(run.seconds.reduce((sum, { offered }) => sum + offered, 0)).toBe(run.all.sent);
+  },
+);
 
 test("more requests are pending concurrently than other clients allow", async () => {
   let pending = 0;
