@@ -30,7 +30,7 @@ const WITHOUT_HTTP = /^apps\/gateway\/src\/(features\/[^/]+\/([a-z-]+-)?service\
 /** Folders and files of a package whose imports go in one direction: each imports only those to its right. */
 const FOLDER_ORDER = {
   "apps/gateway/src":
-    "main.ts program.ts app.ts administration-app.ts features pages openapi middleware elysia http mail tokens lifecycle observability config.ts rate-limit",
+    "main.ts program.ts serve.ts app.ts administration-app.ts features pages openapi middleware elysia http mail tokens lifecycle observability config.ts rate-limit",
   "apps/loadtest/src": "cli report capacity measure load",
   // Only `tables.ts` refers to the types of a folder, that of PostgreSQL.
   "packages/database/src":

@@ -1,4 +1,4 @@
-/** Assembles the server: middleware in order, then the features. `program.ts` opens all resources and passes them in. */
+/** Assembles the server: middleware in order, then the features. `serve.ts` opens all resources and passes them in. */
 import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";

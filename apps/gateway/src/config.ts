@@ -41,11 +41,8 @@ export function checkConfig(variables: Variables, context: ConfigContext) {
   return { values: describeEnvironment(environment), warnings: environment.warnings };
 }
 
-export const USAGE = "Usage: bun start [--check-config | --help | --version]";
-
-/** Returns the output of `--help`. */
-export const describeUsage = (): string => `${USAGE}
-
+/** Returns the part of the output of `--help` below the usage. */
+export const describeOptions = (): string => `
   --check-config  print the effective configuration, secrets masked, and exit
   --help          print this text and exit
   --version       print the version and exit

@@ -1,228 +1,68 @@
-/** Parses the configuration, opens resources, creates the app and listens. Before `onListen`, a signal ends the process. */
+/**
+ * Runs the command in the arguments, by default the service. Each command imports only what it needs: the modules of the
+ * service are most of the time that a start takes.
+ */
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { CliError, databaseError, EXIT, printable } from "@latchkey/cli";
-import { ConfigurationError, localUrl, openPasswordBlocklist, type Variables } from "@latchkey/config";
-import { type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
-import { createHasher, kernels } from "@latchkey/hashing";
-import { createMails, openSmtpTransport } from "@latchkey/mail";
-import { createApp } from "./app.ts";
-import { checkConfig, describeUsage, parseConfig, USAGE } from "./config.ts";
-import { listen } from "./lifecycle/listen.ts";
-import { openSecretKey } from "./lifecycle/secret-key.ts";
-import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
-import { createFileTransport } from "./mail/file-transport.ts";
-import { type MailSender, startMailSender } from "./mail/sender.ts";
-import { createLogger, type Logger } from "./observability/logger.ts";
-import { timedDatabase } from "./observability/timed-database.ts";
-import { openRedisStore } from "./rate-limit/redis-store.ts";
-import { createMemoryStore } from "./rate-limit/store.ts";
-import { importTokenKeys } from "./tokens/token-keys.ts";
+import { CliError, EXIT, printable } from "@latchkey/cli";
+import type { Variables } from "@latchkey/config";
+import type { ServeContext } from "./serve.ts";
 import { VERSION } from "./version.ts";
 
-interface ProgramContext {
+interface ProgramContext extends ServeContext {
   readonly variables: Variables;
-  /** Called immediately before the port is opened. After this call, a signal starts `shutdown`. */
-  readonly onListen: (shutdown: Shutdown) => void;
-  readonly exit: (code: number) => void;
-  /** See `createApp`. @default all */
-  readonly layers?: number | undefined;
 }
 
-/** Time for clients to read the response that closes their connection (`middleware/pipeline.ts`). */
-const CONNECTION_CLOSE_DELAY_MS = 100;
+const USAGE = "Usage: bun start [--check-config | --help | --version]";
 
-const ROOT = resolve(import.meta.dir, "../../..");
-
-const readContext = async ({ PASSWORD_BLOCKLIST }: Variables) => ({
-  blocklist: await openPasswordBlocklist(PASSWORD_BLOCKLIST),
-  kernels: kernels().map(({ name }) => name),
-  isTerminal: process.stdout.isTTY === true,
-  readFile: (path: string) => readFileSync(path, "utf8"),
-});
-
-async function openMigrated(options: DatabaseOptions, logger: Logger) {
-  try {
-    const database = await openDatabase(options);
-    const schema = await database.migrate((message) => logger.warn(message));
-    if (schema === "newer")
-      logger.warn("The database schema is newer than this release and compatible with it.");
-    return { database, digestEmail: await database.digests.openEmailDigest() };
-  } catch (error) {
-    throw databaseError(error, EXIT.dataError);
-  }
+async function readContext({ PASSWORD_BLOCKLIST }: Variables) {
+  const { openPasswordBlocklist } = await import("@latchkey/config");
+  const { kernels } = await import("@latchkey/hashing");
+  return {
+    blocklist: await openPasswordBlocklist(PASSWORD_BLOCKLIST),
+    kernels: kernels().map(({ name }) => name),
+    isTerminal: process.stdout.isTTY === true,
+    readFile: (path: string) => readFileSync(path, "utf8"),
+  };
 }
 
-async function serve({ variables, onListen, exit, layers }: ProgramContext): Promise<void> {
+async function runService({ variables, ...context }: ProgramContext): Promise<void> {
+  const { parseConfig } = await import("./config.ts");
   const configContext = await readContext(variables);
   const config = parseConfig(variables, configContext);
-  const { logger, droppedLines } = await createLogger(config.log);
-  for (const warning of config.warnings) logger.warn(warning);
-  // The hasher is created first, because its workers measure kernels while the other resources are opened.
-  const hasher = createHasher(config.hash);
-
-  // A relative `file:` URL is resolved from the repository's root, regardless of the working directory.
-  const { url: databaseUrl, poolSize, preparedStatements } = config.database;
-  const location = { url: databaseUrl, poolSize, preparedStatements, baseDirectory: ROOT };
-  const { database, digestEmail } = await openMigrated(location, logger);
-  // Keys are imported after the database is opened: a wrong DATABASE_URL must not create a key in a foreign folder.
-  const file = databaseFile(location);
-  const folder = file === null ? join(ROOT, "data") : dirname(file);
-  const keys = await importTokenKeys(config.tokenKeys, (algorithm) =>
-    openSecretKey({ folder, algorithm, logger }),
-  );
-  const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
-  const store = redisStore ?? createMemoryStore();
-  const observability = config.metrics && (await import("./observability/metrics.ts"));
-  const metrics = observability?.createMetrics({
-    users: database.users,
-    outbox: database.outbox,
-    hasher,
-    poolSize,
-    droppedLines,
-    isStoreShared: redisStore?.isShared,
-  });
-
-  const timed = metrics ? timedDatabase(database, metrics) : database;
-  const { isListed: isListedPassword } = configContext.blocklist;
-  const isStopping = () => shutdown.isStopping();
-
-  const app = await createApp({
-    config,
-    keys,
-    database: timed,
-    hasher,
-    logger,
-    digestEmail,
-    isListedPassword,
-    layers,
-    observe: metrics?.observeRequest,
-    store,
-    isStopping,
-  });
-  const administration =
-    config.administration &&
-    (await import("./administration-app.ts")).createAdministrationApp({
-      config,
-      database: timed,
-      hasher,
-      logger,
-      digestEmail,
-      isListedPassword,
-      observe: metrics?.observeRequest,
-      store,
-      digests: keys.digests,
-      isStopping,
-    });
-  let metricsServer: Bun.Server<unknown> | null = null;
-  let mailSender: MailSender | null = null;
-  const shutdown = createShutdown({
-    delayMs: config.shutdown.delaySeconds * 1000,
-    graceMs: config.shutdown.graceSeconds * 1000,
-    logger,
-    steps: [
-      async () => {
-        // `stop()` closes idle connections at once, even if a request is in transit: let clients close connections first.
-        await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
-        await Promise.all([app.stop(), administration?.stop()]);
-      },
-      async () => mailSender?.close(),
-      async () => redisStore?.close(),
-      () => hasher.close(),
-      () => database.close(),
-      async () => metricsServer?.stop(true),
-    ],
-    exit,
-  });
-  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-    process.on(event, (error) => {
-      logger.fatal({ err: error }, event);
-      shutdown.begin(event, EXIT.failed);
-    });
-  }
-
-  await hasher.ready();
-  onListen(shutdown);
-  if (observability && metrics && config.metrics)
-    metricsServer = listen("METRICS_PORT", config.metrics, (address) =>
-      observability.serveMetrics(metrics, address),
-    );
-  if (administration && config.administration)
-    listen("ADMIN_PORT", config.administration, (address) => administration.listen(address));
-  listen("PORT", config, (address) => app.listen(address));
-  const url = localUrl(config.host, app.server?.port);
-  if (config.mail) {
-    const { publicUrl, linkTemplates, product, texts } = config.mail;
-    mailSender = startMailSender({
-      digests: keys.digests,
-      oneTimeTokens: keys.oneTimeTokens,
-      loginCodes: keys.loginCodes,
-      outbox: database.outbox,
-      transport: config.mail.server
-        ? await openSmtpTransport(config.mail.server, config.mail.from)
-        : createFileTransport(join(folder, "outbox"), logger),
-      from: config.mail.from,
-      listLogins: async (userId) => ({
-        passkeys: await database.passkeys.list(userId),
-        identities: await database.identities.list(userId),
-      }),
-      writeMail: createMails({ publicUrl: publicUrl ?? url, linkTemplates, product, texts }),
-      logger,
-      observe: metrics?.observeMail,
-    });
-  } else
-    logger.warn("MAIL_URL is not set: the routes of password resets and e-mail verifications return 404");
-  const { kernel, fallbackReason, isNativeMissing, workers, capacityPerSecond, queueLimit } = hasher.stats();
-  if (isNativeMissing)
-    logger.warn(
-      { kernel_fallback: fallbackReason },
-      "this processor can verify passwords three to six times as fast: run `bun run build:native`",
-    );
-  logger.info(
-    {
-      version: VERSION,
-      url,
-      docs: `${url}/docs`,
-      ...(metricsServer && {
-        metrics: `${localUrl(metricsServer.hostname ?? "", metricsServer.port)}/metrics`,
-      }),
-      ...(administration?.server && {
-        administration: `${localUrl(administration.server.hostname ?? "", administration.server.port)}/admin`,
-      }),
-      database: database.kind,
-      kernel,
-      kernel_fallback: fallbackReason,
-      hash_workers: workers,
-      hash_capacity_per_second: Math.round(capacityPerSecond * 10) / 10,
-      hash_queue_limit: queueLimit,
-    },
-    "ready",
-  );
-  if (config.log.format === "pretty") logger.info(`${url} and ${url}/docs are open. Press Ctrl-C to stop.`);
+  const { serve } = await import("./serve.ts");
+  await serve(config, configContext.blocklist, context);
 }
 
-/** Starts the service, or runs the command in the arguments. Exits if the start fails. */
+async function printConfig(variables: Variables): Promise<void> {
+  const { checkConfig } = await import("./config.ts");
+  const { values, warnings } = checkConfig(variables, await readContext(variables));
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
+  process.stdout.write(values);
+}
+
+/** Exits if the start fails. */
 export async function run(args: readonly string[], context: ProgramContext): Promise<void> {
+  const exitWith = (message: string, code: number): void => {
+    process.stderr.write(`${message}\n`);
+    context.exit(code);
+  };
   try {
     switch (args.length > 1 ? null : args[0]) {
       case undefined:
-        return await serve(context);
-      case "--check-config": {
-        const { values, warnings } = checkConfig(context.variables, await readContext(context.variables));
-        for (const warning of warnings) process.stderr.write(`${warning}\n`);
-        return void process.stdout.write(values);
-      }
+        return await runService(context);
+      case "--check-config":
+        return await printConfig(context.variables);
       case "--help":
-        return void process.stdout.write(describeUsage());
+        return void process.stdout.write(`${USAGE}\n${(await import("./config.ts")).describeOptions()}`);
       case "--version":
         return void process.stdout.write(`${VERSION}\n`);
       default:
         throw new CliError(`Invalid arguments: ${printable(args.join(" "))}\n${USAGE}`, EXIT.usage);
     }
   } catch (error) {
-    const isConfiguration = error instanceof ConfigurationError;
-    if (!isConfiguration && !(error instanceof CliError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    context.exit(isConfiguration ? EXIT.config : error.exitCode);
+    if (error instanceof CliError) return exitWith(error.message, error.exitCode);
+    // Matched by its code, because a usage error must not import the configuration.
+    if (!(error instanceof Error && "code" in error && error.code === "CONFIGURATION_ERROR")) throw error;
+    exitWith(error.message, EXIT.config);
   }
 }

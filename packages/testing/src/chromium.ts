@@ -5,11 +5,18 @@ import { chromium, type Page, type ViewportSize } from "playwright-core";
 
 export type { Page, ViewportSize };
 
-const EXECUTABLE = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
+const CHROMIUM = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
+/** Without a window system, which needs half the time of the processor. */
+const HEADLESS_SHELL = Bun.which("chromium-headless-shell");
 
-/** A `test` that is skipped if Chromium is not installed; in CI it fails instead. */
-export const browserTest = test.skipIf(EXECUTABLE === null && !process.env.CI);
-if (EXECUTABLE === null) process.stderr.write("Tests of pages are skipped: `chromium` is not on the PATH.\n");
+/** A `test` that is skipped if no Chromium is installed; in CI it fails instead. */
+export const browserTest = test.skipIf(CHROMIUM === null && HEADLESS_SHELL === null && !process.env.CI);
+/** A `test` that is skipped if the Chromium of users is not installed; in CI it fails instead. */
+export const wholeBrowserTest = test.skipIf(CHROMIUM === null && !process.env.CI);
+if (CHROMIUM === null)
+  process.stderr.write(
+    `${HEADLESS_SHELL === null ? "Tests" : "Some tests"} of pages are skipped: \`chromium\` is not on the PATH.\n`,
+  );
 
 export const DESKTOP: ViewportSize = { width: 1400, height: 900 };
 export type ColorScheme = "light" | "dark";
@@ -19,11 +26,15 @@ export const PHONE: ViewportSize = { width: 390, height: 844 };
 export type Browser = Awaited<ReturnType<typeof openBrowser>>;
 export type Visit = Awaited<ReturnType<Browser["visit"]>>;
 
-/** @throws {Error} if Chromium is not installed */
-export async function openBrowser() {
-  if (EXECUTABLE === null) throw new Error("`chromium` is not on the PATH");
+/**
+ * @param isWhole whether it is the Chromium of users instead of the headless shell, if both are installed
+ * @throws {Error} if Chromium is not installed
+ */
+export async function openBrowser({ isWhole = false } = {}) {
+  const executablePath = isWhole ? CHROMIUM : (HEADLESS_SHELL ?? CHROMIUM);
+  if (executablePath === null) throw new Error("`chromium` is not on the PATH");
   const browser = await chromium.launch({
-    executablePath: EXECUTABLE,
+    executablePath,
     args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
     // The browsers of users have this cache.
     ignoreDefaultArgs: ["--disable-back-forward-cache"],
