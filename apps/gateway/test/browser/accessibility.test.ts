@@ -2,15 +2,18 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import {
   accessibilityIssuesOf,
+  browserTest,
   DESKTOP,
   overflowOf,
   type Page,
   PHONE,
-  browserTest as test,
 } from "@latchkey/testing/chromium";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { createVerified } from "../support/passkeys.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
+
+const test = inFullRun(browserTest);
 
 setDefaultTimeout(60_000);
 

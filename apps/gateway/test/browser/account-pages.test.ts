@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import type { Page } from "@latchkey/testing/chromium";
 import { PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { type MailServer, startMailServer } from "@latchkey/testing/mail-server";
 import { smtp, startSender } from "../support/mail-sender.ts";
 import { beginEmailChange, signOneTimeToken } from "../support/one-time-token.ts";
@@ -61,90 +62,103 @@ async function submit({ keyboard }: Page, text: string): Promise<void> {
   await keyboard.press("Enter");
 }
 
-test("a new e-mail is approved and confirmed with the keyboard by a user who knows what it ends, unless another user has it now", async () => {
-  await using service = await startService({ env: EVERY_FEATURE });
-  const { id } = await service.createUser();
-  const confirm = async (newEmail: string) => {
-    const user = await beginEmailChange(service, id, newEmail);
-    const open = async (purpose: "email-change-approval" | "email-change", path: string, effect: string) => {
-      const visited = await visit(`${service.url}${path}#token=${signOneTimeToken(purpose, user)}`);
-      await visited.page.getByText(effect).waitFor();
-      await visited.page.keyboard.press("Tab");
-      await visited.page.keyboard.press("Enter");
-      return visited;
+inFullRun(test)(
+  "a new e-mail is approved and confirmed with the keyboard by a user who knows what it ends, unless another user has it now",
+  async () => {
+    await using service = await startService({ env: EVERY_FEATURE });
+    const { id } = await service.createUser();
+    const confirm = async (newEmail: string) => {
+      const user = await beginEmailChange(service, id, newEmail);
+      const open = async (
+        purpose: "email-change-approval" | "email-change",
+        path: string,
+        effect: string,
+      ) => {
+        const visited = await visit(`${service.url}${path}#token=${signOneTimeToken(purpose, user)}`);
+        await visited.page.getByText(effect).waitFor();
+        await visited.page.keyboard.press("Tab");
+        await visited.page.keyboard.press("Enter");
+        return visited;
+      };
+      const approving = "Opening it ends all logins and removes your passkeys";
+      const approved = await open("email-change-approval", "/account/approve-email", approving);
+      await approved.page.getByText("A link is on its way to the new address.").waitFor();
+      expect(approved.faults).toEqual([]);
+      const confirming = "This ends all earlier logins and removes your passkeys.";
+      return open("email-change", "/account/change-email", confirming);
     };
-    const approving = "Opening it ends all logins and removes your passkeys";
-    const approved = await open("email-change-approval", "/account/approve-email", approving);
-    await approved.page.getByText("A link is on its way to the new address.").waitFor();
-    expect(approved.faults).toEqual([]);
-    const confirming = "This ends all earlier logins and removes your passkeys.";
-    return open("email-change", "/account/change-email", confirming);
-  };
-  const taken = await confirm((await service.register()).email);
-  await taken.page.getByText("Another account has this e\u2011mail address now.").waitFor();
-  expect(taken.faults).toEqual([expect.stringContaining("409")]);
-  const { page, faults } = await confirm("new@example.org");
-  await page.getByText("Your e\u2011mail address is changed").waitFor();
-  expect(faults).toEqual([]);
-  expect((await service.readUser(id)).email).toBe("new@example.org");
-});
+    const taken = await confirm((await service.register()).email);
+    await taken.page.getByText("Another account has this e\u2011mail address now.").waitFor();
+    expect(taken.faults).toEqual([expect.stringContaining("409")]);
+    const { page, faults } = await confirm("new@example.org");
+    await page.getByText("Your e\u2011mail address is changed").waitFor();
+    expect(faults).toEqual([]);
+    expect((await service.readUser(id)).email).toBe("new@example.org");
+  },
+);
 
-test("a click confirms the address, and a page without a token offers no form until a link is opened in it", async () => {
-  await using server = await startMailServer();
-  await using service = await startService({ env: { PRODUCT_URL: "https://app.example.com" } });
-  await using _sender = await startSender(service, smtp(server));
-  const { id } = await service.createUser();
-  const isVerified = async () => (await service.readUser(id)).emailVerified;
-  const { page, faults } = await visit(await linkOf(server, 1));
-  expect(await isVerified()).toBe(false);
-  await page.click("button");
-  await page.getByText("Your e\u2011mail address is confirmed").waitFor();
-  expect(await isVerified()).toBe(true);
-  expect(await page.getByRole("link", { name: "Continue" }).getAttribute("href")).toBe(
-    "https://app.example.com",
-  );
-  await page.reload();
-  await page.getByRole("link", { name: "Log in to get a new link" }).click();
-  await page.waitForURL("**/account");
-  const empty = await visit(service.url + RESET_PAGE);
-  expect(await empty.page.locator("form").isVisible()).toBe(false);
-  expect(await empty.page.getByText("Request a new link").isVisible()).toBe(true);
-  expect([...faults, ...empty.faults]).toEqual([]);
-  // Only the fragment of the address changes.
-  await empty.page.goto(`${service.url}${RESET_PAGE}#token=x`);
-  await empty.page.locator("form").waitFor();
-});
+inFullRun(test)(
+  "a click confirms the address, and a page without a token offers no form until a link is opened in it",
+  async () => {
+    await using server = await startMailServer();
+    await using service = await startService({ env: { PRODUCT_URL: "https://app.example.com" } });
+    await using _sender = await startSender(service, smtp(server));
+    const { id } = await service.createUser();
+    const isVerified = async () => (await service.readUser(id)).emailVerified;
+    const { page, faults } = await visit(await linkOf(server, 1));
+    expect(await isVerified()).toBe(false);
+    await page.click("button");
+    await page.getByText("Your e\u2011mail address is confirmed").waitFor();
+    expect(await isVerified()).toBe(true);
+    expect(await page.getByRole("link", { name: "Continue" }).getAttribute("href")).toBe(
+      "https://app.example.com",
+    );
+    await page.reload();
+    await page.getByRole("link", { name: "Log in to get a new link" }).click();
+    await page.waitForURL("**/account");
+    const empty = await visit(service.url + RESET_PAGE);
+    expect(await empty.page.locator("form").isVisible()).toBe(false);
+    expect(await empty.page.getByText("Request a new link").isVisible()).toBe(true);
+    expect([...faults, ...empty.faults]).toEqual([]);
+    // Only the fragment of the address changes.
+    await empty.page.goto(`${service.url}${RESET_PAGE}#token=x`);
+    await empty.page.locator("form").waitFor();
+  },
+);
 
-test("rules and errors are beside their field, and the browser neither cuts nor refuses what the service checks", async () => {
-  await using service = await startService();
-  const { id } = await service.createUser();
-  const token = signOneTimeToken("reset", await service.readUser(id));
-  const { page } = await visit(`${service.url}${RESET_PAGE}#token=${token}`);
-  const password = page.getByLabel("New password", { exact: true });
-  await password.focus();
-  // As a paste does, which `fill` does not.
-  await page.keyboard.insertText("x".repeat(140));
-  await page.keyboard.press("Enter");
-  await page.getByText("New password must be at most 128 characters long.").waitFor();
-  const focused = await page.evaluate(`(({ id, value, ariaInvalid, ariaDescribedByElements }) => [
+inFullRun(test)(
+  "rules and errors are beside their field, and the browser neither cuts nor refuses what the service checks",
+  async () => {
+    await using service = await startService();
+    const { id } = await service.createUser();
+    const token = signOneTimeToken("reset", await service.readUser(id));
+    const { page } = await visit(`${service.url}${RESET_PAGE}#token=${token}`);
+    const password = page.getByLabel("New password", { exact: true });
+    await password.focus();
+    // As a paste does, which `fill` does not.
+    await page.keyboard.insertText("x".repeat(140));
+    await page.keyboard.press("Enter");
+    await page.getByText("New password must be at most 128 characters long.").waitFor();
+    const focused = await page.evaluate(`(({ id, value, ariaInvalid, ariaDescribedByElements }) => [
     id, ariaInvalid, value.length, ariaDescribedByElements.map(({ textContent }) => textContent),
   ])(document.activeElement)`);
-  expect(focused).toEqual([
-    "new-password",
-    "true",
-    140,
-    ["8 to 128 characters.", "New password must be at most 128 characters long."],
-  ]);
-  await page.getByRole("button", { name: "Show new password" }).click();
-  expect(await password.getAttribute("type")).toBe("text");
-  // A password manager saves the new password with this e-mail.
-  await page.locator("input[autocomplete=username]").fill("ada@example.com");
-  await password.fill(PASSWORD);
-  await page.keyboard.press("Enter");
-  await page.getByText("Your password is changed").waitFor();
-  expect(await password.getAttribute("type")).toBe("password");
+    expect(focused).toEqual([
+      "new-password",
+      "true",
+      140,
+      ["8 to 128 characters.", "New password must be at most 128 characters long."],
+    ]);
+    await page.getByRole("button", { name: "Show new password" }).click();
+    expect(await password.getAttribute("type")).toBe("text");
+    // A password manager saves the new password with this e-mail.
+    await page.locator("input[autocomplete=username]").fill("ada@example.com");
+    await password.fill(PASSWORD);
+    await page.keyboard.press("Enter");
+    await page.getByText("Your password is changed").waitFor();
+    expect(await password.getAttribute("type")).toBe("password");
 
-  await page.goto(`${service.url}/account/forgot-password`);
-  await submit(page, "josé@example.com");
-  await page.getByText("a link is on its way").waitFor();
-});
+    await page.goto(`${service.url}/account/forgot-password`);
+    await submit(page, "josé@example.com");
+    await page.getByText("a link is on its way").waitFor();
+  },
+);

@@ -4,17 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
-import { DESKTOP, PHONE, type ViewportSize } from "@latchkey/testing/chromium";
+import { DESKTOP, PHONE, browserTest as test, type ViewportSize } from "@latchkey/testing/chromium";
 import { openFolder } from "@latchkey/testing/folder";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { freePort, untilOk } from "@latchkey/testing/server-process";
 import { PATIENT_HASHING, post, startProcess } from "@latchkey/testing/service-process";
 import { serveApplication } from "../support/application.ts";
-import {
-  startCertifiedProvider,
-  certifiedProviderTest as test,
-} from "../support/openid/certified-provider.ts";
+import { startCertifiedProvider } from "../support/openid/certified-provider.ts";
 import { CLIENT } from "../support/openid/hostile-provider.ts";
 import { newCredentials, SECRET_KEY } from "../support/service.ts";
 import { sharedBrowser, sharedPostgresServer } from "../support/shared-resources.ts";
@@ -29,6 +26,7 @@ const application = (baseUrl: string) => `
 <p><button>Add example</button> <button>Remove example</button> <button>Log out</button></p>
 <script type=module>
 import { createClient } from "/client.js";
+import { inFullRun } from "@latchkey/testing/full-run";
 const client = createClient({ baseUrl: "${baseUrl}", storage: () => localStorage });
 const valueOf = (id) => document.getElementById(id).value;
 const begin = async () => {
@@ -90,7 +88,7 @@ ${servers}
   return resources.move();
 }
 
-describe("an application with two replicas that alternate", () => {
+inFullRun(describe)("an application with two replicas that alternate", () => {
   const resources = new AsyncDisposableStack();
   const port = freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -99,7 +97,6 @@ describe("an application with two replicas that alternate", () => {
   let provider: Awaited<ReturnType<typeof startCertifiedProvider>>;
   let mailServer: Awaited<ReturnType<typeof startMailServer>>;
   beforeAll(async () => {
-    if (!process.env.CI) return;
     ({ origin } = resources.use(await serveApplication(application(baseUrl))).url);
     provider = resources.use(await startCertifiedProvider([`${origin}/callback`]));
     mailServer = resources.use(await startMailServer());

@@ -1,11 +1,14 @@
 /** `/docs` and `/redoc` in a real browser: authorize, execute an operation and read the response; read and find operations. */
 import { describe, expect, setDefaultTimeout } from "bun:test";
 import type { ColorScheme, Page, Visit } from "@latchkey/testing/chromium";
-import { DESKTOP, overflowOf, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { browserTest, DESKTOP, overflowOf, PHONE } from "@latchkey/testing/chromium";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { brokenWordsOf, contrastOf } from "../support/legibility.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { shareService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
+
+const test = inFullRun(browserTest);
 
 setDefaultTimeout(120_000);
 

@@ -1,6 +1,7 @@
 /** Logins with a provider and with a code on the page of accounts, in a real browser. */
 import { expect, setDefaultTimeout } from "bun:test";
-import { DESKTOP, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import { browserTest, DESKTOP, PHONE } from "@latchkey/testing/chromium";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { freePort } from "@latchkey/testing/server-process";
 import { smtp, startSender } from "../support/mail-sender.ts";
@@ -8,6 +9,8 @@ import { CLIENT, startHostileProvider } from "../support/openid/hostile-provider
 import { createVerified } from "../support/passkeys.ts";
 import { startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
+
+const test = inFullRun(browserTest);
 
 setDefaultTimeout(60_000);
 

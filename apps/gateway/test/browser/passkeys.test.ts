@@ -8,6 +8,7 @@ import {
   PHONE,
   browserTest as test,
 } from "@latchkey/testing/chromium";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { freePort } from "@latchkey/testing/server-process";
 import { createVerified } from "../support/passkeys.ts";
 import { startService } from "../support/service.ts";
@@ -56,48 +57,50 @@ async function visit(url: string, viewport: ViewportSize, authenticator: object,
   return visit;
 }
 
-test.each([
-  ["a phone and a platform authenticator", PHONE, {}, ""],
+for (const [name, runner, viewport, authenticator, script] of [
+  ["a phone and a platform authenticator", test, PHONE, {}, ""],
   [
     "a wide window, a roaming authenticator and no conversions",
+    inFullRun(test),
     DESKTOP,
     { transport: "usb" },
     WITHOUT_CONVERSIONS,
   ],
-] as const)(
-  "with %s, a user creates a passkey, logs in with it without an e-mail, and removes it",
-  async (_name, viewport, authenticator, script) => {
-    await using replicas = await startReplicas();
-    const { email, password } = await createVerified(replicas.service);
-    const { page, faults } = await visit(replicas.url, viewport, authenticator, script);
-    const press = async (...keys: string[]) => {
-      for (const key of keys) await (key.length > 10 ? page.keyboard.type(key) : page.keyboard.press(key));
-    };
-    const openPasskeys = () => press("Tab", "Tab", "Tab", "Tab", "Enter");
-    // With the keyboard alone.
-    await press("Tab", email, "Tab", password, "Enter");
-    await page.getByText("You are logged in as").waitFor();
-    await openPasskeys();
-    await press("Tab", "A telephone", "Tab", password, "Enter");
-    await page.getByText("“A telephone” is created").waitFor();
-    expect(await overflowOf(page)).toBe(0);
-    await press("Tab", "Enter");
-    await page.getByText("You are logged out.").waitFor();
-    await press("Tab", "Tab", "Tab", "Tab", "Tab", "Enter");
-    await page.getByText("You are logged in as").waitFor();
-    await openPasskeys();
-    await page.getByText(/used on/).waitFor();
-    expect(faults).toEqual([]);
-    await press("Tab", "Enter");
-    await page.getByText("“A telephone” is removed").waitFor();
-    await page.getByText("Log out", { exact: true }).click();
-    await page.getByText("Log in with a passkey").click();
-    await page.getByText("This passkey is not registered here.").waitFor();
-    expect(faults).toEqual([expect.stringContaining("401")]);
-  },
-);
+] as const)
+  runner(
+    `with ${name}, a user creates a passkey, logs in with it without an e-mail, and removes it`,
+    async () => {
+      await using replicas = await startReplicas();
+      const { email, password } = await createVerified(replicas.service);
+      const { page, faults } = await visit(replicas.url, viewport, authenticator, script);
+      const press = async (...keys: string[]) => {
+        for (const key of keys) await (key.length > 10 ? page.keyboard.type(key) : page.keyboard.press(key));
+      };
+      const openPasskeys = () => press("Tab", "Tab", "Tab", "Tab", "Enter");
+      // With the keyboard alone.
+      await press("Tab", email, "Tab", password, "Enter");
+      await page.getByText("You are logged in as").waitFor();
+      await openPasskeys();
+      await press("Tab", "A telephone", "Tab", password, "Enter");
+      await page.getByText("“A telephone” is created").waitFor();
+      expect(await overflowOf(page)).toBe(0);
+      await press("Tab", "Enter");
+      await page.getByText("You are logged out.").waitFor();
+      await press("Tab", "Tab", "Tab", "Tab", "Tab", "Enter");
+      await page.getByText("You are logged in as").waitFor();
+      await openPasskeys();
+      await page.getByText(/used on/).waitFor();
+      expect(faults).toEqual([]);
+      await press("Tab", "Enter");
+      await page.getByText("“A telephone” is removed").waitFor();
+      await page.getByText("Log out", { exact: true }).click();
+      await page.getByText("Log in with a passkey").click();
+      await page.getByText("This passkey is not registered here.").waitFor();
+      expect(faults).toEqual([expect.stringContaining("401")]);
+    },
+  );
 
-test.each([
+inFullRun(test).each([
   ["cannot store a passkey", { hasResidentKey: false }],
   ["cannot verify its user", { hasUserVerification: false, isUserVerified: false }],
   ["does not recognise its user", { isUserVerified: false }],

@@ -1,6 +1,7 @@
 /** The pages below a path prefix, which a proxy removes: every link, script and request stays below it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
 import { DESKTOP, browserTest as test } from "@latchkey/testing/chromium";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { freePort } from "@latchkey/testing/server-process";
 import { smtp, startSender } from "../support/mail-sender.ts";
@@ -31,7 +32,7 @@ function startProxy(port: number, service: Service) {
   return { outside, [Symbol.dispose]: () => void server.stop(true) };
 }
 
-describe("below a prefix", () => {
+inFullRun(describe)("below a prefix", () => {
   const port = freePort();
   const url = `http://127.0.0.1:${port}${PREFIX}`;
   let service: Service;

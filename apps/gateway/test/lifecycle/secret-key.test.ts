@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import type { SecretAlgorithm } from "@latchkey/config";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { canReplaceHosts } from "@latchkey/testing/process-1";
 import { runProcess } from "@latchkey/testing/run-process";
@@ -92,26 +93,29 @@ test.skipIf(!canMount)("on a full disk, no part of a key is left", async () => {
   expect(stdout).toBe("other\n");
 });
 
-test("five processes that start together use one key, and leave no other file behind", async () => {
-  await using folder = await openFolder();
-  const entry = join(import.meta.dir, "../support/secret-key-process.ts");
-  const processes = Array.from({ length: 5 }, () => {
-    const child = Bun.spawn([process.execPath, entry], { stdin: "pipe", stdout: "pipe" });
-    return { child, output: child.stdout.getReader() };
-  });
-  const readLines = () =>
-    Promise.all(processes.map(async ({ output }) => new TextDecoder().decode((await output.read()).value)));
-  expect(new Set(await readLines())).toEqual(new Set(["waiting\n"]));
-  // Each round is another chance for a race.
-  for (let round = 0; round < 100; round += 1) {
-    const path = join(folder.path, `data-${round}`);
-    await mkdir(path);
-    for (const { child } of processes) child.stdin.write(`${path}\n`);
-    for (const { child } of processes) void child.stdin.flush();
-    const keys = new Set(await readLines());
-    expect(keys).toEqual(new Set([`${await readFile(join(path, "auth-secret-key"), "utf8")}\n`]));
-    expect(await readdir(path)).toEqual(["auth-secret-key"]);
-  }
-  for (const { child } of processes) child.stdin.end();
-  expect(await Promise.all(processes.map(({ child }) => child.exited))).toEqual(Array(5).fill(0));
-});
+inFullRun(test)(
+  "five processes that start together use one key, and leave no other file behind",
+  async () => {
+    await using folder = await openFolder();
+    const entry = join(import.meta.dir, "../support/secret-key-process.ts");
+    const processes = Array.from({ length: 5 }, () => {
+      const child = Bun.spawn([process.execPath, entry], { stdin: "pipe", stdout: "pipe" });
+      return { child, output: child.stdout.getReader() };
+    });
+    const readLines = () =>
+      Promise.all(processes.map(async ({ output }) => new TextDecoder().decode((await output.read()).value)));
+    expect(new Set(await readLines())).toEqual(new Set(["waiting\n"]));
+    // Each round is another chance for a race.
+    for (let round = 0; round < 100; round += 1) {
+      const path = join(folder.path, `data-${round}`);
+      await mkdir(path);
+      for (const { child } of processes) child.stdin.write(`${path}\n`);
+      for (const { child } of processes) void child.stdin.flush();
+      const keys = new Set(await readLines());
+      expect(keys).toEqual(new Set([`${await readFile(join(path, "auth-secret-key"), "utf8")}\n`]));
+      expect(await readdir(path)).toEqual(["auth-secret-key"]);
+    }
+    for (const { child } of processes) child.stdin.end();
+    expect(await Promise.all(processes.map(({ child }) => child.exited))).toEqual(Array(5).fill(0));
+  },
+);

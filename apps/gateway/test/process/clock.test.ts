@@ -1,6 +1,7 @@
 /** Corrections of the system's clock while the service runs. */
 import { expect } from "bun:test";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { PATIENT_HASHING, post, startProcess } from "@latchkey/testing/service-process";
 import { createSystemClock, faketimeTest } from "../support/faketime.ts";
 
@@ -11,7 +12,7 @@ async function login(url: string, name = "nobody") {
 }
 
 // libfaketime does not run with the allocator of Redis: `store.test.ts` moves the times in Redis instead.
-faketimeTest(
+inFullRun(faketimeTest)(
   "limits in memory lock nobody out after the clock was set back or forward",
   async () => {
     await using folder = await openFolder();

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { copyFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { PATIENT_HASHING, post, startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
 
@@ -33,28 +34,31 @@ const titlesIn = async (file: string) =>
     ({ title }) => title,
   );
 
-test("after a clean stop, the file alone is the whole database, and a file that is copied over it replaces it", async () => {
-  await using folder = await openFolder();
-  const backup = join(folder.path, "backup.db");
-  {
+inFullRun(test)(
+  "after a clean stop, the file alone is the whole database, and a file that is copied over it replaces it",
+  async () => {
+    await using folder = await openFolder();
+    const backup = join(folder.path, "backup.db");
+    {
+      await using service = await start(folder.path);
+      expect(await service.addTodo("first")).toBe(201);
+      await service.stop();
+      expect(Bun.file(`${service.file}-wal`).size).toBe(0);
+      await copyFile(service.file, backup);
+    }
+    expect(await titlesIn(backup)).toEqual(["first"]);
+    {
+      await using service = await start(folder.path);
+      expect(await service.addTodo("second")).toBe(201);
+      await service.stop();
+      expect(await titlesIn(service.file)).toEqual(["first", "second"]);
+      await copyFile(backup, service.file);
+    }
     await using service = await start(folder.path);
-    expect(await service.addTodo("first")).toBe(201);
     await service.stop();
-    expect(Bun.file(`${service.file}-wal`).size).toBe(0);
-    await copyFile(service.file, backup);
-  }
-  expect(await titlesIn(backup)).toEqual(["first"]);
-  {
-    await using service = await start(folder.path);
-    expect(await service.addTodo("second")).toBe(201);
-    await service.stop();
-    expect(await titlesIn(service.file)).toEqual(["first", "second"]);
-    await copyFile(backup, service.file);
-  }
-  await using service = await start(folder.path);
-  await service.stop();
-  expect(await titlesIn(service.file)).toEqual(["first"]);
-});
+    expect(await titlesIn(service.file)).toEqual(["first"]);
+  },
+);
 
 test("while the file is deleted or replaced, the service is not ready, accepts no writes, and logs the reason", async () => {
   await using folder = await openFolder();
@@ -86,7 +90,7 @@ test("while the file is deleted or replaced, the service is not ready, accepts n
   expect(await titlesIn(service.file)).toEqual(["kept", "kept, too"]);
 });
 
-test("the log of a crashed process is moved into the file by the next clean stop", async () => {
+inFullRun(test)("the log of a crashed process is moved into the file by the next clean stop", async () => {
   await using folder = await openFolder();
   {
     await using crashed = await start(folder.path);

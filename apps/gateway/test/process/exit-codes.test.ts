@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { EXIT } from "@latchkey/cli";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
@@ -85,51 +86,60 @@ test("with an embedded database the exit code is 65 if a newer release has migra
   expect((await fetch(`${await service.ready()}/todos`)).status).toBe(200);
 });
 
-test("on PostgreSQL the exit code is 65 for an unusable schema and 69 for a wrong password or an unreachable server", async () => {
-  await using server = await startPostgresServer();
-  const url = await server.createDatabase();
-  await server.query("create table public.users (name text)", url);
-  expect((await exitWith(url)).code).toBe(65);
+inFullRun(test)(
+  "on PostgreSQL the exit code is 65 for an unusable schema and 69 for a wrong password or an unreachable server",
+  async () => {
+    await using server = await startPostgresServer();
+    const url = await server.createDatabase();
+    await server.query("create table public.users (name text)", url);
+    expect((await exitWith(url)).code).toBe(65);
 
-  const wrong = new URL(url);
-  wrong.password = "Hunter2";
-  const rejected = await exitWith(wrong.href);
-  expect(rejected).toEqual({ code: 69, lines: [expect.stringContaining("password")] });
-  expect(rejected.lines[0]).not.toContain("Hunter2");
+    const wrong = new URL(url);
+    wrong.password = "Hunter2";
+    const rejected = await exitWith(wrong.href);
+    expect(rejected).toEqual({ code: 69, lines: [expect.stringContaining("password")] });
+    expect(rejected.lines[0]).not.toContain("Hunter2");
 
-  await server.kill();
-  expect((await exitWith(url)).code).toBe(69);
-});
+    await server.kill();
+    expect((await exitWith(url)).code).toBe(69);
+  },
+);
 
-redisTest("the exit code is 65 if Redis rejects a command of the limits, with the reason", async () => {
-  const user = ["--user", "limited", "on", ">pw", "~*", "+@read", "+@write", "+@scripting", "+@connection"];
-  await using redis = await startRedisServer(undefined, { args: user });
-  await using folder = await openFolder();
-  const REDIS_URL = redis.url.replace("//", "//limited:pw@");
-  expect(await exitOf({ DATABASE_URL: folder.databaseUrl, REDIS_URL })).toEqual({
-    code: 65,
-    lines: [expect.stringMatching(/^REDIS_URL: Redis rejects what rate limits need: (ERR|NOPERM) /)],
-  });
-});
-
-test("the exit code is 71 if HOST is not an address of this machine, or PORT or METRICS_PORT is in use, without affecting the process that uses it", async () => {
-  await using first = await startInFolder({ METRICS_PORT: "0" });
-  const env = { DATABASE_URL: first.folder.databaseUrl };
-  const { url, metrics } = await first.line("ready");
-  for (const [variable, address] of [
-    ["PORT", url],
-    ["METRICS_PORT", metrics],
-  ] as const) {
-    const { port } = new URL(String(address));
-    const message = `${variable} ${port} on 127.0.0.1 is not available: (?!Error).*, such as ${variable}=\\d+$`;
-    expect(await exitOf({ ...env, [variable]: port })).toEqual({
-      code: 71,
-      lines: [expect.stringMatching(new RegExp(message))],
+inFullRun(redisTest)(
+  "the exit code is 65 if Redis rejects a command of the limits, with the reason",
+  async () => {
+    const user = ["--user", "limited", "on", ">pw", "~*", "+@read", "+@write", "+@scripting", "+@connection"];
+    await using redis = await startRedisServer(undefined, { args: user });
+    await using folder = await openFolder();
+    const REDIS_URL = redis.url.replace("//", "//limited:pw@");
+    expect(await exitOf({ DATABASE_URL: folder.databaseUrl, REDIS_URL })).toEqual({
+      code: 65,
+      lines: [expect.stringMatching(/^REDIS_URL: Redis rejects what rate limits need: (ERR|NOPERM) /)],
     });
-  }
-  expect((await exitOf({ ...env, HOST: "192.0.2.1" })).code).toBe(71);
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
-});
+  },
+);
+
+inFullRun(test)(
+  "the exit code is 71 if HOST is not an address of this machine, or PORT or METRICS_PORT is in use, without affecting the process that uses it",
+  async () => {
+    await using first = await startInFolder({ METRICS_PORT: "0" });
+    const env = { DATABASE_URL: first.folder.databaseUrl };
+    const { url, metrics } = await first.line("ready");
+    for (const [variable, address] of [
+      ["PORT", url],
+      ["METRICS_PORT", metrics],
+    ] as const) {
+      const { port } = new URL(String(address));
+      const message = `${variable} ${port} on 127.0.0.1 is not available: (?!Error).*, such as ${variable}=\\d+$`;
+      expect(await exitOf({ ...env, [variable]: port })).toEqual({
+        code: 71,
+        lines: [expect.stringMatching(new RegExp(message))],
+      });
+    }
+    expect((await exitOf({ ...env, HOST: "192.0.2.1" })).code).toBe(71);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  },
+);
 
 test("docs/operations.md explains every exit code", async () => {
   const document = await Bun.file(join(ROOT, "docs/operations.md")).text();

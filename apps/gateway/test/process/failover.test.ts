@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { canReplaceHosts, withHosts } from "@latchkey/testing/process-1";
 import { ROOT } from "@latchkey/testing/repository";
@@ -22,7 +23,7 @@ async function demote(server: PostgresServer): Promise<void> {
   await server.query("select pg_reload_conf()");
 }
 
-test.skipIf(!canReplaceHosts && !process.env.CI).each([
+inFullRun(test.skipIf(!canReplaceHosts && !process.env.CI)).each([
   ["is killed", (server: PostgresServer) => server.kill()],
   ["becomes read-only", demote],
 ])(

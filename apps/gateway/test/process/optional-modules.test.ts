@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startProcess } from "@latchkey/testing/service-process";
 import { DOCUMENTED_FEATURES } from "../support/service.ts";
@@ -22,7 +23,7 @@ test("without their variables, the modules of optional features are not loaded",
   expect((await service.line("ready")).administration).toBeUndefined();
 });
 
-test.each([
+inFullRun(test).each([
   ["administration", { ...keys, ADMIN_PORT: "0" }],
   ["features/passkeys/", { PASSKEY_ORIGINS }],
   ["features/identities/", { OIDC_PROVIDERS, OIDC_REDIRECT_URIS }],

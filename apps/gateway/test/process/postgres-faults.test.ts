@@ -1,6 +1,7 @@
 /** The service on a failing PostgreSQL server: errors in time, correct probes, and no lost writes after the recovery. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Todo, TodoPage, Token } from "@latchkey/contracts";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 import { type CallOptions, callService } from "../support/client.ts";
@@ -12,8 +13,8 @@ setDefaultTimeout(30_000);
 const RESPONSE_MS = 5_000;
 const UNREADY_MS = 3_000;
 const RECOVERY_MS = 10_000;
-/** Far less than the timeout of a liveness probe, and enough for a busy machine. */
-const LIVENESS_MS = 500;
+/** A third of the timeout of the probe in `deploy/kubernetes`. */
+const LIVENESS_MS = 1_000;
 
 const WRITERS = 4;
 const HEALTHY = [200, 200, 200, 200, 201, 200, 404, 200, 201];
@@ -39,7 +40,7 @@ async function within<Result>(maximumMs: number, work: Promise<Result>): Promise
   return result;
 }
 
-test.each<[string, () => Promise<AsyncDisposable | Disposable>]>([
+inFullRun(test).each<[string, () => Promise<AsyncDisposable | Disposable>]>([
   ["is killed under load and restarted", kill],
   ["freezes under load and resumes", () => server.freeze()],
 ])("the service fails in time and recovers when PostgreSQL %s", async (_name, injectFault) => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
 import { ERROR_CODES, ERROR_TABLE } from "../../src/errors.ts";
@@ -25,11 +26,14 @@ describe("the tour", async () => {
   const readme = await read("README.md");
   const tour = readme.slice(readme.indexOf("## First login")) + (await read("docs/api.md"));
 
-  for (const shell of ["bash", "zsh"]) {
+  for (const [shell, runner] of [
+    ["bash", test.concurrent],
+    ["zsh", inFullRun(test.concurrent)],
+  ] as const) {
     const missing = [shell, "curl"].filter((program) => Bun.which(program) === null);
     if (missing.length > 0)
       process.stderr.write(`The tour is not tested: ${missing.join(", ")} not installed.\n`);
-    const tourTest = test.concurrent.skipIf(missing.length > 0 && !process.env.CI);
+    const tourTest = runner.skipIf(missing.length > 0 && !process.env.CI);
     tourTest(`of README and docs/api.md works when pasted into ${shell}`, async () => {
       await using service = await startService();
       await using folder = await openFolder();

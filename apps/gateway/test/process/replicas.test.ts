@@ -1,13 +1,14 @@
 /** Two replicas with one PostgreSQL and one Redis: clients cannot distinguish them from a single service. */
 import { expect } from "bun:test";
 import type { Token } from "@latchkey/contracts";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { redisTest } from "../support/redis.ts";
 import { newCredentials, SECRET_KEY } from "../support/service.ts";
 
-redisTest(
+inFullRun(redisTest)(
   "two replicas together accept five logins of a client, a token of one works at the other, and request ids pass through",
   async () => {
     await using stack = new AsyncDisposableStack();

@@ -1,6 +1,7 @@
 /** Shutdown as clients see it: accepted requests are finished, and new ones go to another replica. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { post } from "@latchkey/testing/service-process";
 import { startInFolder } from "../support/service-process.ts";
 import { jsonRequest, openWire, type Wire } from "../support/wire.ts";
@@ -22,32 +23,33 @@ const FATAL = {
   err: { type: "TypeError", message: "a bug outside of any request", stack: expect.any(String) },
 };
 
-test.each([
-  ["SIGTERM", 0, "SIGTERM", "stopping", { level: "info" }],
-  ["SIGHUP", 0, "SIGHUP", "stopping", { level: "info" }],
-  ["an exception outside of any request", 1, "SIGUSR1", "uncaughtException", FATAL],
-  ["a rejection outside of any request", 1, "SIGUSR2", "unhandledRejection", FATAL],
-] as const)(
-  "after %s, which is logged, waiting logins are finished, and the exit code is %d",
-  async (_cause, code, signal, event, line) => {
-    const preload = `--preload=${join(import.meta.dir, "../support/fail-on-signal.ts")}`;
-    await using service = await startInFolder({ ...UNLIMITED, BUN_OPTIONS: preload });
-    const url = await service.ready();
-    expect((await post(`${url}/auth/register`, USER)).status).toBe(201);
-    const logins = Array.from({ length: 6 }, () => post(`${url}/auth/login`, USER));
-    // After the first response, the others are in the queue.
-    await Promise.race(logins);
-    service.signal(signal);
-    expect(await service.line(event)).toMatchObject(line);
-    const responses = await Promise.all(logins);
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-    for (const response of responses) expect(await response.json()).toMatchObject({ token_type: "bearer" });
-    expect(await service.ended()).toEqual({ code, stderr: "" });
-    expect(service.lines.at(-1)).toMatchObject({ msg: "stopped" });
-  },
-);
+for (const [runner, cause, code, signal, event, line] of [
+  [test, "SIGTERM", 0, "SIGTERM", "stopping", { level: "info" }],
+  [inFullRun(test), "SIGHUP", 0, "SIGHUP", "stopping", { level: "info" }],
+  [test, "an exception outside of any request", 1, "SIGUSR1", "uncaughtException", FATAL],
+  [inFullRun(test), "a rejection outside of any request", 1, "SIGUSR2", "unhandledRejection", FATAL],
+] as const)
+  runner(
+    `after ${cause}, which is logged, waiting logins are finished, and the exit code is ${code}`,
+    async () => {
+      const preload = `--preload=${join(import.meta.dir, "../support/fail-on-signal.ts")}`;
+      await using service = await startInFolder({ ...UNLIMITED, BUN_OPTIONS: preload });
+      const url = await service.ready();
+      expect((await post(`${url}/auth/register`, USER)).status).toBe(201);
+      const logins = Array.from({ length: 3 }, () => post(`${url}/auth/login`, USER));
+      // After the first response, the others are in the queue.
+      await Promise.race(logins);
+      service.signal(signal);
+      expect(await service.line(event)).toMatchObject(line);
+      const responses = await Promise.all(logins);
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+      for (const response of responses) expect(await response.json()).toMatchObject({ token_type: "bearer" });
+      expect(await service.ended()).toEqual({ code, stderr: "" });
+      expect(service.lines.at(-1)).toMatchObject({ msg: "stopped" });
+    },
+  );
 
-test("a service started by nohup survives SIGHUP", async () => {
+inFullRun(test)("a service started by nohup survives SIGHUP", async () => {
   await using service = await startInFolder({}, { wrapper: ["nohup"] });
   const url = await service.ready();
   service.signal("SIGHUP");
@@ -57,7 +59,7 @@ test("a service started by nohup survives SIGHUP", async () => {
   expect(url).toBeString();
 });
 
-test.concurrent("an idle connection does not delay the shutdown", async () => {
+inFullRun(test.concurrent)("an idle connection does not delay the shutdown", async () => {
   await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "60" });
   using wire = await connectTo(await service.ready());
   wire.send(GET("/healthz"));
@@ -66,19 +68,22 @@ test.concurrent("an idle connection does not delay the shutdown", async () => {
   expect((await service.ended()).code).toBe(0);
 });
 
-test.concurrent("a duplicate signal is ignored; a second signal more than 0.5 s later forces an exit", async () => {
-  await using service = await startInFolder({ SHUTDOWN_DELAY_SECONDS: "3600" });
-  const url = await service.ready();
-  service.signal("SIGTERM");
-  service.signal("SIGINT");
-  await service.line("stopping");
-  expect((await fetch(`${url}/readyz`)).status).toBe(503);
-  // The other process measures real time.
-  await Bun.sleep(600);
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  service.signal("SIGTERM");
-  expect((await service.ended()).code).toBe(143);
-});
+inFullRun(test.concurrent)(
+  "a duplicate signal is ignored; a second signal more than 0.5 s later forces an exit",
+  async () => {
+    await using service = await startInFolder({ SHUTDOWN_DELAY_SECONDS: "3600" });
+    const url = await service.ready();
+    service.signal("SIGTERM");
+    service.signal("SIGINT");
+    await service.line("stopping");
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    // The other process measures real time.
+    await Bun.sleep(600);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    service.signal("SIGTERM");
+    expect((await service.ended()).code).toBe(143);
+  },
+);
 
 test.concurrent("clients that follow `Connection: close` lose no request, and every response is logged", async () => {
   await using service = await startInFolder({ ...UNLIMITED, SHUTDOWN_DELAY_SECONDS: "1" });
@@ -119,13 +124,16 @@ test.concurrent("while draining, new connections are refused and a partly sent r
   expect((await service.ended()).code).toBe(0);
 });
 
-test.concurrent("a client that never finishes its request delays the exit by no more than the grace period, and the exit code is 1", async () => {
-  await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "1" });
-  const url = await service.ready();
-  using wire = await connectTo(url);
-  wire.send(jsonRequest("POST /todos", '{"title":"never complete"}').slice(0, -1));
-  await fetch(`${url}/healthz`);
-  service.signal("SIGTERM");
-  expect(await service.ended()).toEqual({ code: 1, stderr: "" });
-  expect(await service.line("shutdown took longer than its grace")).toMatchObject({ level: "error" });
-});
+inFullRun(test.concurrent)(
+  "a client that never finishes its request delays the exit by no more than the grace period, and the exit code is 1",
+  async () => {
+    await using service = await startInFolder({ SHUTDOWN_GRACE_SECONDS: "1" });
+    const url = await service.ready();
+    using wire = await connectTo(url);
+    wire.send(jsonRequest("POST /todos", '{"title":"never complete"}').slice(0, -1));
+    await fetch(`${url}/healthz`);
+    service.signal("SIGTERM");
+    expect(await service.ended()).toEqual({ code: 1, stderr: "" });
+    expect(await service.line("shutdown took longer than its grace")).toMatchObject({ level: "error" });
+  },
+);

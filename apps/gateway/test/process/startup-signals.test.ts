@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { canBeProcess1 } from "@latchkey/testing/process-1";
@@ -44,33 +45,41 @@ function handlesSignals({ pid }: ServiceProcess): boolean {
 const hasOpened = ({ pid }: ServiceProcess, file: string): boolean =>
   Bun.spawnSync(["ls", "-l", `/proc/${pid}/fd`]).stdout.includes(file);
 
-describe.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s", (signal) => {
-  process1Test("stops the service while its modules are imported", async () => {
-    const preload = `--preload=${join(import.meta.dir, "../support/stop-at-import.ts")}`;
-    await using service = await start({ BUN_OPTIONS: preload });
-    await service.line("importing");
-    await expectStop(service, signal);
+for (const [signal, runner] of [
+  ["SIGTERM", describe],
+  ["SIGINT", inFullRun(describe)],
+  ["SIGHUP", inFullRun(describe)],
+] as const)
+  runner(signal, () => {
+    process1Test("stops the service while its modules are imported", async () => {
+      const preload = `--preload=${join(import.meta.dir, "../support/stop-at-import.ts")}`;
+      await using service = await start({ BUN_OPTIONS: preload });
+      await service.line("importing");
+      await expectStop(service, signal);
+    });
+
+    process1Test("stops the service as soon as it has a handler, before anything else is done", async () => {
+      await using service = await start();
+      await until(() => handlesSignals(service));
+      await expectStop(service, signal);
+      expect(service.lines).toEqual([]);
+    });
   });
 
-  process1Test("stops the service as soon as it has a handler, before anything else is done", async () => {
-    await using service = await start();
-    await until(() => handlesSignals(service));
-    await expectStop(service, signal);
-    expect(service.lines).toEqual([]);
-  });
-});
-
-process1Test("SIGTERM stops a replica that waits for the migration lock on PostgreSQL", async () => {
-  await using server = await startPostgresServer();
-  const url = await server.createDatabase();
-  await using holder = new Bun.SQL(url, { max: 1 });
-  // The key of the advisory lock in packages/database/src/postgres/migrate.ts.
-  await holder.unsafe("select pg_advisory_lock(7224011906)");
-  await using service = await start({ DATABASE_URL: url });
-  const connections = "select 1 from pg_stat_activity where application_name = 'latchkey'";
-  await until(async () => (await server.query(connections)).length > 0);
-  await expectStop(service);
-});
+inFullRun(process1Test)(
+  "SIGTERM stops a replica that waits for the migration lock on PostgreSQL",
+  async () => {
+    await using server = await startPostgresServer();
+    const url = await server.createDatabase();
+    await using holder = new Bun.SQL(url, { max: 1 });
+    // The key of the advisory lock in packages/database/src/postgres/migrate.ts.
+    await holder.unsafe("select pg_advisory_lock(7224011906)");
+    await using service = await start({ DATABASE_URL: url });
+    const connections = "select 1 from pg_stat_activity where application_name = 'latchkey'";
+    await until(async () => (await server.query(connections)).length > 0);
+    await expectStop(service);
+  },
+);
 
 process1Test("SIGTERM stops a replica that waits for the write lock of the embedded database", async () => {
   await using folder = await openFolder();

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
 import { startProcess } from "@latchkey/testing/service-process";
@@ -37,7 +38,7 @@ test("the ready line is the only line, describes the service, and its URLs work"
   for (const url of urls) expect((await fetch(url)).status).toBe(200);
 });
 
-test.each([
+inFullRun(test).each([
   ["0.0.0.0", "127.0.0.1"],
   ["[::1]", "[::1]"],
 ])("with HOST=%s, the printed URL can be opened", async (Host, host) => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DatabaseUnavailable, openDatabase } from "@latchkey/database";
 import { createCertificate, hasOpenssl, type ServerCertificate } from "@latchkey/testing/certificates";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-describe.skipIf(!hasOpenssl)("PostgreSQL", () => {
+inFullRun(describe.skipIf(!hasOpenssl))("PostgreSQL", () => {
   let server: PostgresServer;
   let url: string;
   beforeAll(async () => {
@@ -79,7 +80,7 @@ describe.skipIf(!hasOpenssl)("PostgreSQL", () => {
   });
 });
 
-const encryptedRedisTest = hasOpenssl ? redisTest : test.skip;
+const encryptedRedisTest = inFullRun(hasOpenssl ? redisTest : test.skip);
 encryptedRedisTest(
   "rediss:// works with a CA in NODE_EXTRA_CA_CERTS, and refuses another CA and another host",
   async () => {

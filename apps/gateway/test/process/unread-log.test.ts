@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { GATEWAY_MAIN } from "@latchkey/testing/repository";
 import { freePort, untilOk } from "@latchkey/testing/server-process";
 import { scrape } from "../support/exposition.ts";
@@ -65,52 +66,64 @@ function reportedIn(log: string, format: string): number[] {
   return lines.flatMap((line) => /WARN: (\d+) log lines were dropped/.exec(line)?.slice(1).map(Number) ?? []);
 }
 
-test.each(["json", "pretty"])(
-  "while nobody reads the log in %s, requests are served, and the first line after that states how many lines were dropped",
-  async (format) => {
-    await using service = await start(format);
+for (const [format, runner] of [
+  ["json", test],
+  ["pretty", inFullRun(test)],
+] as const)
+  runner(
+    `while nobody reads the log in ${format}, requests are served, and the first line after that states how many lines were dropped`,
+    async () => {
+      await using service = await start(format);
+      service.reader.kill("SIGSTOP");
+      const ids = await fillPipe(service, "unread");
+      service.reader.kill("SIGCONT");
+      let log = "";
+      while (reportedIn(log.slice(0, log.lastIndexOf("\n") + 1) || "{}", format).length === 0) {
+        await Bun.sleep(10);
+        log = await service.readLog();
+      }
+      await service.request("/todos", "read-again");
+      while (!log.includes("read-again")) {
+        await Bun.sleep(10);
+        log = await service.readLog();
+      }
+      const written = ids.filter((id) => log.includes(id));
+      expect(written.length).toBeGreaterThan(100);
+      expect(written).toEqual(ids.slice(0, written.length));
+      expect(reportedIn(log, format)).toEqual([ids.length - written.length]);
+      expect(await service.droppedLines()).toBe(ids.length - written.length);
+    },
+    60_000,
+  );
+
+inFullRun(test)(
+  "while nobody reads the log, SIGTERM ends the service within its grace period",
+  async () => {
+    await using service = await start("json");
     service.reader.kill("SIGSTOP");
-    const ids = await fillPipe(service, "unread");
-    service.reader.kill("SIGCONT");
-    let log = "";
-    while (reportedIn(log.slice(0, log.lastIndexOf("\n") + 1) || "{}", format).length === 0) {
-      await Bun.sleep(10);
-      log = await service.readLog();
-    }
-    await service.request("/todos", "read-again");
-    while (!log.includes("read-again")) {
-      await Bun.sleep(10);
-      log = await service.readLog();
-    }
-    const written = ids.filter((id) => log.includes(id));
-    expect(written.length).toBeGreaterThan(100);
-    expect(written).toEqual(ids.slice(0, written.length));
-    expect(reportedIn(log, format)).toEqual([ids.length - written.length]);
-    expect(await service.droppedLines()).toBe(ids.length - written.length);
+    await fillPipe(service, "unread");
+    const startedAt = performance.now();
+    service.child.kill("SIGTERM");
+    expect(await service.child.exited).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   },
   60_000,
 );
 
-test("while nobody reads the log, SIGTERM ends the service within its grace period", async () => {
-  await using service = await start("json");
-  service.reader.kill("SIGSTOP");
-  await fillPipe(service, "unread");
-  const startedAt = performance.now();
-  service.child.kill("SIGTERM");
-  expect(await service.child.exited).toBe(0);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
-}, 60_000);
-
-test("lines wait for a reader that pauses for less than a second", async () => {
-  await using service = await start("json");
-  service.reader.kill("SIGSTOP");
-  const ids = Array.from({ length: 400 }, (_, index) => `paused-${index}-${"x".repeat(80)}`);
-  await Promise.all(ids.map((id) => service.request("/todos", id)));
-  service.reader.kill("SIGCONT");
-  service.child.kill("SIGTERM");
-  expect(await service.child.exited).toBe(0);
-  expect(await service.reader.exited).toBe(0);
-  const log = await service.readLog();
-  expect(ids.filter((id) => !log.includes(id))).toEqual([]);
-  expect(reportedIn(log, "json")).toEqual([]);
-}, 60_000);
+inFullRun(test)(
+  "lines wait for a reader that pauses for less than a second",
+  async () => {
+    await using service = await start("json");
+    service.reader.kill("SIGSTOP");
+    const ids = Array.from({ length: 400 }, (_, index) => `paused-${index}-${"x".repeat(80)}`);
+    await Promise.all(ids.map((id) => service.request("/todos", id)));
+    service.reader.kill("SIGCONT");
+    service.child.kill("SIGTERM");
+    expect(await service.child.exited).toBe(0);
+    expect(await service.reader.exited).toBe(0);
+    const log = await service.readLog();
+    expect(ids.filter((id) => !log.includes(id))).toEqual([]);
+    expect(reportedIn(log, "json")).toEqual([]);
+  },
+  60_000,
+);

@@ -25,7 +25,9 @@ print("received", flush=True)
 sys.stdin.read()
 `;
 
-pythonTest(
+import { inFullRun } from "@latchkey/testing/full-run";
+
+inFullRun(pythonTest)(
   "two hundred clients that do not read an uncompressed script add less than a tenth of its size each",
   async () => {
     await using service = await startInFolder();

@@ -10,8 +10,8 @@ const SENDER = "Example <accounts@example.com>";
 export const smtp = ({ port }: Pick<MailServer, "port">, login = {}): Promise<Transport> =>
   openSmtpTransport({ host: "127.0.0.1", port, ...login }, SENDER);
 
-/** More than any test waits. Less than the timeout of a test, so that the failure states what is missing. */
-const PATIENCE_MS = 15_000;
+/** More than any test waits beside other work. Less than `sender.test.ts` has, so that its failures state what is missing. */
+const PATIENCE_MS = 100_000;
 
 /** Waits until the condition holds. @throws with the log of the sender */
 async function until(condition: () => Promise<boolean> | boolean, what: string, log: object): Promise<void> {
@@ -22,7 +22,7 @@ async function until(condition: () => Promise<boolean> | boolean, what: string, 
   }
 }
 
-/** Starts a sender beside a service, as `program.ts` does. */
+/** Starts a sender beside a service, as `serve.ts` does. */
 export async function startSender(service: Service, transport: Transport | Promise<Transport>) {
   const { tokenKeys, mail } = service.config;
   if (!mail) throw new Error("The service sends no mail");

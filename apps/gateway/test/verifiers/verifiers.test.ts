@@ -4,6 +4,7 @@ import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Token } from "@latchkey/contracts";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { createKeyPair, privateKeyVariables } from "@latchkey/testing/keys";
 import { ROOT } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
@@ -168,7 +169,7 @@ async function expectAvailability(example: Example, folder: string): Promise<voi
 for (const [name, example] of Object.entries(EXAMPLES)) {
   if (!example.isInstalled) process.stderr.write(`${name} is not installed: it verifies no tokens.\n`);
   const title = `${name} accepts tokens of ES256, EdDSA and the next key, rejects every other, and keeps the last keys`;
-  test.skipIf(!example.isInstalled && !process.env.CI)(
+  inFullRun(test.skipIf(!example.isInstalled && !process.env.CI))(
     title,
     async () => {
       await using folder = await openFolder();

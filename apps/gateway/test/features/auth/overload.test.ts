@@ -9,8 +9,8 @@ const BLOCKERS = 4;
 const UNIT = 600_000;
 const BLOCKER_UNITS = 16;
 const BLOCKER = { password: new Uint8Array(1), salt: new Uint8Array(1), iterations: BLOCKER_UNITS * UNIT };
-/** The longest time for a response that does not wait for the queue. */
-const PROMPT_MS = 50;
+/** The longest time for a response that does not wait for the queue, which takes many seconds, beside other processes. */
+const PROMPT_MS = 500;
 
 /** A service whose queue is full of waiting logins; `release` aborts the derivations in front of them. */
 async function startFull() {

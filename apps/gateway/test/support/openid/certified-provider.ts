@@ -1,17 +1,11 @@
 /**
  * `oidc-provider`, a certified OpenID Connect provider with its own pages, in Node. It is installed from the registry with its own
- * lockfile, so its tests run only in CI, and for Linux on x64.
+ * lockfile, so only the full run includes its tests, and for Linux on x64.
  */
-import { test } from "bun:test";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { readUntil } from "@latchkey/testing/server-process";
-
-if (!process.env.CI) process.stderr.write("Tests with a certified provider are skipped: they run in CI.\n");
-
-/** A `test` that runs only in CI. */
-export const certifiedProviderTest = test.skipIf(!process.env.CI);
 
 /** A user of the provider. The login form accepts the subject with any password. */
 export interface ProviderUser {
