@@ -1,6 +1,13 @@
 /** The page on which users change their account, in a real browser. */
 import { expect, setDefaultTimeout } from "bun:test";
-import { type Page, PHONE, browserTest as test } from "@latchkey/testing/chromium";
+import {
+  openBrowser,
+  type Page,
+  PHONE,
+  browserTest as test,
+  wholeBrowserTest,
+} from "@latchkey/testing/chromium";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { createVerified, enrol } from "../support/passkeys.ts";
 import { EVERY_FEATURE, type Service, startService, type TestUser } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
@@ -10,8 +17,12 @@ setDefaultTimeout(60_000);
 const PASSWORD = "a new long passphrase";
 
 /** Opens the page and logs in. */
-async function logIn(service: Service, { email, password }: Pick<TestUser, "email" | "password">) {
-  const visit = await (await sharedBrowser()).visit(`${service.url}/account`, PHONE);
+async function logIn(
+  service: Service,
+  { email, password }: Pick<TestUser, "email" | "password">,
+  browser = sharedBrowser(),
+) {
+  const visit = await (await browser).visit(`${service.url}/account`, PHONE);
   await visit.page.fill("#email", email);
   await visit.page.fill("#password", password);
   await visit.page.keyboard.press("Enter");
@@ -69,10 +80,12 @@ test("a user changes everything on one page, which says what each change ends", 
   expect(await service.database.users.findById(user.id)).toBeNull();
 });
 
-test("a login ends with the page: the back button, which restores the page from memory, shows nothing of it", async () => {
+// The headless shell keeps no page in memory.
+inFullRun(wholeBrowserTest)("a login ends with the page: the back button, which restores the page from memory, shows nothing of it", async () => {
   await using service = await startService();
   const user = await service.createUser();
-  const { page } = await logIn(service, user);
+  await using browser = await openBrowser({ isWhole: true });
+  const { page } = await logIn(service, user, Promise.resolve(browser));
   await page.evaluate("onpageshow = ({ persisted }) => { globalThis.isRestored = persisted; }");
   await page.goto(`${service.url}/account/forgot-password`);
   await page.goBack({ waitUntil: "commit" });

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { DESKTOP, PHONE, browserTest as test, type ViewportSize } from "@latchkey/testing/chromium";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { openFolder } from "@latchkey/testing/folder";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
@@ -26,7 +27,6 @@ const application = (baseUrl: string) => `
 <p><button>Add example</button> <button>Remove example</button> <button>Log out</button></p>
 <script type=module>
 import { createClient } from "/client.js";
-import { inFullRun } from "@latchkey/testing/full-run";
 const client = createClient({ baseUrl: "${baseUrl}", storage: () => localStorage });
 const valueOf = (id) => document.getElementById(id).value;
 const begin = async () => {
