@@ -81,23 +81,26 @@ test("a user changes everything on one page, which says what each change ends", 
 });
 
 // The headless shell keeps no page in memory.
-inFullRun(wholeBrowserTest)("a login ends with the page: the back button, which restores the page from memory, shows nothing of it", async () => {
-  await using service = await startService();
-  const user = await service.createUser();
-  await using browser = await openBrowser({ isWhole: true });
-  const { page } = await logIn(service, user, Promise.resolve(browser));
-  await page.evaluate("onpageshow = ({ persisted }) => { globalThis.isRestored = persisted; }");
-  await page.goto(`${service.url}/account/forgot-password`);
-  await page.goBack({ waitUntil: "commit" });
-  await page.getByRole("heading", { name: "Log in" }).waitFor();
-  expect(await page.evaluate("globalThis.isRestored")).toBe(true);
-  expect(await page.content()).not.toContain(user.username);
-  expect(await page.evaluate("[localStorage.length, sessionStorage.length, history.state]")).toEqual([
-    0,
-    0,
-    null,
-  ]);
-});
+inFullRun(wholeBrowserTest)(
+  "a login ends with the page: the back button, which restores the page from memory, shows nothing of it",
+  async () => {
+    await using service = await startService();
+    const user = await service.createUser();
+    await using browser = await openBrowser({ isWhole: true });
+    const { page } = await logIn(service, user, Promise.resolve(browser));
+    await page.evaluate("onpageshow = ({ persisted }) => { globalThis.isRestored = persisted; }");
+    await page.goto(`${service.url}/account/forgot-password`);
+    await page.goBack({ waitUntil: "commit" });
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    expect(await page.evaluate("globalThis.isRestored")).toBe(true);
+    expect(await page.content()).not.toContain(user.username);
+    expect(await page.evaluate("[localStorage.length, sessionStorage.length, history.state]")).toEqual([
+      0,
+      0,
+      null,
+    ]);
+  },
+);
 
 test("a login that was ended elsewhere asks for a new one", async () => {
   await using service = await startService();

@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
 import { DESKTOP, PHONE, browserTest as test, type ViewportSize } from "@latchkey/testing/chromium";
-import { inFullRun } from "@latchkey/testing/full-run";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { freePort, untilOk } from "@latchkey/testing/server-process";
