@@ -1,6 +1,6 @@
 /**
- * Passkeys. Invariants: adding or removing a passkey locks the user and increments `passkeyRevision`. A challenge is used for only
- * one login, across all replicas: `usedStatements` has the digests of used challenges.
+ * Passkeys. Invariants: adding or removing a passkey locks the user and increments `passkeyRevision`. A passkey uses a challenge for
+ * only one login, across all replicas, whether it counts or not: `usedStatements` has the digests of used challenges.
  */
 import { and, asc, eq, getTableColumns, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
@@ -55,7 +55,7 @@ export interface PasskeyRepository extends MethodRemovals<string> {
     condition: PasskeyCondition,
     change: MethodChange,
   ): Promise<Passkey | null>;
-  /** Stores a login, or returns why the login is rejected. Challenges are stored only while the counter stays 0. */
+  /** Stores a login and its challenge, or returns why the login is rejected. */
   use(use: PasskeyUse): Promise<PasskeyUseResult>;
 }
 
@@ -85,8 +85,8 @@ export function createPasskeyRepository(client: RepositoryClient, dialect: Diale
     .set({
       counter: sql`${given.counter}`,
       lastUsedAt: now,
-      // A passkey that counts needs no used challenges, because its counter grows with each login.
-      usedStatements: sql`case when cast(${given.counter} as bigint) > 0 then '{}' else (select ${jsonObject}(key, value) from (select key, value from ${remembered} union all ${entry}) as used) end`,
+      // Also if the passkey counts: its authenticator can sign the same challenge twice, each time with another counter.
+      usedStatements: sql`(select ${jsonObject}(key, value) from (select key, value from ${remembered} union all ${entry}) as used)`,
     })
     .where(
       and(
@@ -95,13 +95,8 @@ export function createPasskeyRepository(client: RepositoryClient, dialect: Diale
           lt(passkeys.counter, given.counter),
           and(eq(passkeys.counter, 0), eq(passkeys.counter, given.counter)),
         ),
-        or(
-          sql`cast(${given.counter} as bigint) > 0`,
-          and(
-            sql`not exists (select 1 from ${used} where key = ${given.digest})`,
-            sql`(select count(*) from ${remembered}) < ${MAX_USED_CHALLENGES}`,
-          ),
-        ),
+        sql`not exists (select 1 from ${used} where key = ${given.digest})`,
+        sql`(select count(*) from ${remembered}) < ${MAX_USED_CHALLENGES}`,
       ),
     )
     .returning({ id: passkeys.id })
@@ -145,9 +140,10 @@ export function createPasskeyRepository(client: RepositoryClient, dialect: Diale
       if (stored.length > 0) return { result: "accepted" };
       const [passkey] = await byId({ id: use.id });
       if (!passkey) return { result: "credential" };
-      if (passkey.counter > 0 && use.counter <= passkey.counter) return { result: "counter" };
       const statements: Readonly<Record<string, string>> = JSON.parse(passkey.usedStatements);
+      // Before the counter: a response that is sent twice is no sign of a copied authenticator.
       if (use.digest in statements) return { result: "used" };
+      if (passkey.counter > 0 && use.counter <= passkey.counter) return { result: "counter" };
       const [freeAt = use.forgetBefore] = Object.values(statements)
         .map(Number)
         .filter((time) => time >= use.forgetBefore)

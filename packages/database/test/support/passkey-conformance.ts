@@ -6,6 +6,11 @@ const NOW = 1_800_000_000_000;
 /** What a new user allows. */
 const NEW = { version: 0, exceptToken: null, tokenVersion: 0, revision: 0 };
 
+/** What a user allows who got other passkeys. */
+async function stateOf(users: TestDatabase["users"], id: number) {
+  return { ...NEW, revision: (await users.findById(id))?.passkeyRevision ?? 0 };
+}
+
 const CAN_LOG_IN = { canLogIn: () => true };
 const [SILENT, LOUD] = [
   { ...CAN_LOG_IN, notifies: false },
@@ -121,16 +126,36 @@ export function passkeyConformance(test: Test): void {
     expect(results).toEqual([accepted, accepted, accepted, rejected, rejected, accepted, rejected]);
   });
 
-  test("a passkey that counts stores no statements, so that it is never busy", async ({
-    users,
-    passkeys,
-  }) => {
+  test("a statement logs in once also with a passkey that counts, which is busy after eight, and can use statements in any order", async (testDatabase) => {
+    const { users, passkeys, reopen } = testDatabase;
+    await using other = await reopen();
     const { id } = await users.create(ada);
-    await passkeys.create(passkeyOf(id), NEW, SILENT);
-    const use = (counter: number) =>
-      passkeys.use({ id: "one", counter, digest: `${counter}`, expiresAt: NOW, forgetBefore: NOW });
-    for (let counter = 0; counter < 20; counter++) expect(await use(counter)).toEqual({ result: "accepted" });
-    expect((await passkeys.findById("one"))?.usedStatements).toBe("{}");
+    for (const one of ["one", "two"])
+      await passkeys.create(passkeyOf(id, one), await stateOf(users, id), SILENT);
+    const attempt = (
+      counter: number,
+      digest: string,
+      { passkey = "one", expiresAt = NOW, forgetBefore = NOW - 10_000, via = passkeys } = {},
+    ) => via.use({ id: passkey, counter, digest, expiresAt, forgetBefore });
+    const use = async (...given: Parameters<typeof attempt>) => (await attempt(...given)).result;
+    // The authenticator has signed the same challenge 40 times.
+    const parallel = Array.from({ length: 40 }, (_, index) =>
+      use(index + 1, "first", { via: index % 2 === 0 ? passkeys : other.passkeys }),
+    );
+    const results = await Promise.all(parallel);
+    expect(results.filter((result) => result === "accepted")).toHaveLength(1);
+    expect(results.filter((result) => result === "used")).toHaveLength(39);
+    expect(await use(41, "first")).toBe("used");
+    // Issued earlier than the first one, by a clock that is two seconds behind.
+    expect(await use(41, "second", { expiresAt: NOW - 2_000 })).toBe("accepted");
+    expect(await use(41, "third")).toBe("counter");
+    for (let count = 3; count <= 8; count++) expect(await use(count + 40, `${count}`)).toBe("accepted");
+    const busy = { result: "busy", freeAt: NOW - 2_000 };
+    expect<unknown>(await attempt(49, "ninth", { forgetBefore: NOW - 2_000 })).toEqual(busy);
+    expect(await use(49, "ninth", { passkey: "two" })).toBe("accepted");
+    expect(await use(49, "ninth", { forgetBefore: NOW - 1_999 })).toBe("accepted");
+    expect(await use(50, "tenth", { forgetBefore: NOW + 1 })).toBe("accepted");
+    expect(JSON.parse((await passkeys.findById("one"))?.usedStatements ?? "")).toEqual({ tenth: `${NOW}` });
   });
 
   test("a passkey is removed only by its own user with a valid token, and each removal changes the revision", async (testDatabase) => {

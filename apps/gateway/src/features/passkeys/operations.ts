@@ -26,7 +26,7 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     path: "/auth/login/passkey",
     summary: "Exchange the response of a passkey for an access token",
     description:
-      "Every rejection has the same response. A state works once. A passkey whose authenticator does not count can log in eight times in five minutes, then gets 429.",
+      "Every rejection has the same response. A state works once with a passkey. A passkey can log in eight times in five minutes, then gets 429.",
     body: contracts.PasskeyLoginRequest,
     issues: [wrongType("body", "response", "object")],
     limit: { quota: "passkeyLogin" },
