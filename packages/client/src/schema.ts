@@ -303,7 +303,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange the response of a passkey for an access token
-         * @description Every rejection has the same response. A state works once. A passkey whose authenticator does not count can log in eight times in five minutes, then gets 429.
+         * @description Every rejection has the same response. A state works once with a passkey. A passkey can log in eight times in five minutes, then gets 429.
          */
         post: operations["passkeyLogin"];
         delete?: never;
@@ -447,7 +447,7 @@ export interface paths {
         put?: never;
         /**
          * Add an identity to the current user
-         * @description `id` is the name of the provider. The e-mail of the identity can be any. Adding an identity again returns it.
+         * @description `id` is the name of the provider. The e-mail of the identity can be any. If the service sends mail, the e-mail of the user must be verified. Adding an identity again returns it.
          */
         post: operations["addIdentity"];
         /**
@@ -1389,7 +1389,7 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED";
+            code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED";
         };
         AddIdentityConflictError: {
             /** @description A sentence for people. */
@@ -4287,7 +4287,7 @@ export interface operations {
                     "application/json": components["schemas"]["AddIdentityUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The e-mail is not verified. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -188,6 +188,9 @@ inFullRun(describe)("an application with two replicas that alternate", () => {
 
       const { password, ...user } = newCredentials();
       expect((await post(`${baseUrl}/auth/register`, { ...user, password })).status).toBe(201);
+      const verification = await mailTo(user.email, "Confirm your e-mail address");
+      const [, token] = /#token=(\S+)/.exec(verification) ?? [];
+      expect((await post(`${baseUrl}/auth/email-verification/confirm`, { token })).status).toBe(204);
       const bob = await open(viewport);
       await bob.fill("E-mail", user.email);
       await bob.fill("Password or code", password);

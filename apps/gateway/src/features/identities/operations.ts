@@ -62,7 +62,7 @@ export const identityOperations = (identityService: IdentityService) => [
     path: "/auth/identities/:id",
     summary: "Add an identity to the current user",
     description:
-      "`id` is the name of the provider. The e-mail of the identity can be any. Adding an identity again returns it.",
+      "`id` is the name of the provider. The e-mail of the identity can be any. If the service sends mail, the e-mail of the user must be verified. Adding an identity again returns it.",
     requiresToken: true,
     params: contracts.AddedProviderPath,
     body: contracts.AddIdentityRequest,
@@ -71,6 +71,7 @@ export const identityOperations = (identityService: IdentityService) => [
     success: { status: 201, description: "The identity.", schema: contracts.Identity },
     errors: [
       "IDENTITY_REJECTED",
+      "EMAIL_NOT_VERIFIED",
       "IDENTITY_ALREADY_USED",
       "TOO_MANY_IDENTITIES",
       "PROVIDER_UNAVAILABLE",

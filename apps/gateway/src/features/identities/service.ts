@@ -56,7 +56,10 @@ export interface IdentityService {
    * @throws ProviderUnavailable, UserAlreadyExists, TooManyIdentities
    */
   login(name: string, body: OidcLoginRequest, request: RequestContext): Promise<string>;
-  /** @throws IDENTITY_REJECTED, ProviderUnavailable, IdentityAlreadyUsed, TooManyIdentities, or an error of `proveOwner` */
+  /**
+   * @throws IDENTITY_REJECTED, ProviderUnavailable, IdentityAlreadyUsed, TooManyIdentities, or an error of `proveOwner`
+   * @throws EMAIL_NOT_VERIFIED if mail is configured: the owner of the e-mail would not know of the identity
+   */
   add(
     principal: Principal,
     name: string,
@@ -88,6 +91,11 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
   const bindingOf = ({ name, issuer, clientId }: OidcProvider, redirectUri: string) => ({
     ...{ provider: name, issuer, clientId, redirectUri },
   });
+
+  /** @throws EMAIL_NOT_VERIFIED if mail is configured and the user has not proved the e-mail */
+  const expectOwnMailbox = ({ emailVerified }: User): void => {
+    if (notifies && !emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
+  };
 
   /**
    * Verifies the state and the verifier, and redeems the code.
@@ -221,10 +229,16 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     async add(principal, name, body, request) {
       const provider = expectProvider(name, "id");
       const { user, condition } = await proveOwner(principal, body.current_password, request);
+      expectOwnMailbox(user);
       const { subject } = await redeem(provider, body, rejecting(provider, request, user));
       const identity = { issuer: provider.settings.issuer, subject, provider: name };
-      const added = await identities.add(user.id, identity, condition, { notifies, isUsed: false });
-      if (!added) return explainRejection(user.id, condition);
+      // Again in the inserting transaction: an operator can have changed the e-mail or its verification meanwhile.
+      const verified = notifies ? { ...condition, verifiedEmail: user.email } : condition;
+      const added = await identities.add(user.id, identity, verified, { notifies, isUsed: false });
+      if (!added) {
+        expectOwnMailbox(await findUser(user.id, condition));
+        return explainRejection(user.id, condition);
+      }
       request.audit("identity.created", user.email, user.id, { provider: name });
       return added;
     },

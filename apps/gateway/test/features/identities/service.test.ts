@@ -7,7 +7,7 @@ import { forge, openToken } from "../../support/forge-token.ts";
 import { beginOidc, loginOidc, oidcBody, oidcVariables, tokenOf } from "../../support/identities.ts";
 import { startHostileProvider } from "../../support/openid/hostile-provider.ts";
 import { createVerified } from "../../support/passkeys.ts";
-import { eachDatabase, newCredentials, type Service } from "../../support/service.ts";
+import { eachDatabase, newCredentials, type Service, type TestUser } from "../../support/service.ts";
 
 const readMe = async ({ call }: Service, token: string) =>
   (await call("GET", "/auth/me", { token })).expect<User>(200);
@@ -184,7 +184,7 @@ eachDatabase((start) => {
   test("a user adds an identity with the password, and removes it; another user cannot have it", async () => {
     await using provider = await startHostileProvider();
     await using service = await start({ env: oidcVariables([provider]) });
-    const [ada, bob] = [await service.createUser(), await service.createUser()];
+    const [ada, bob] = [await createVerified(service), await createVerified(service)];
     await service.sql("delete from outbox");
     const add = async ({ token, password }: typeof ada, current_password: string | undefined = password) => {
       const { url, body } = await beginOidc(service);
@@ -219,6 +219,38 @@ eachDatabase((start) => {
       ["identity.created", ada.id],
       ["identity.removed", ada.id],
     ]);
+  });
+
+  test("with mail, an identity is added only to a verified e-mail, because its owner would not know of the identity", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await start({ env: oidcVariables([provider]) });
+    const refused = [403, { code: "EMAIL_NOT_VERIFIED" }];
+    const add = async (on: Service, { token, password }: TestUser, current_password = password) => {
+      const body = { ...(await oidcBody(on, provider)), current_password };
+      const { status, body: added } = await on.call("POST", "/auth/identities/example", { token, body });
+      return [status, added];
+    };
+    const stranger = await service.createUser();
+    expect(await add(service, stranger)).toMatchObject(refused);
+    expect(await add(service, stranger, "wrong")).toMatchObject([
+      403,
+      { code: "CURRENT_PASSWORD_INCORRECT" },
+    ]);
+    // The verification ends while the provider responds.
+    const owner = await createVerified(service);
+    provider.reply({
+      respond: async (path) => {
+        if (path === "/token") await service.sql("update users set email_verified = false");
+        return undefined;
+      },
+    });
+    expect(await add(service, owner)).toMatchObject(refused);
+    provider.reply({});
+    for (const { id } of [stranger, owner]) expect(await service.database.identities.list(id)).toEqual([]);
+    await service.sql("update users set email_verified = true");
+    expect(await add(service, owner)).toMatchObject([201, { provider: "example" }]);
+    await using silent = await start({ env: { ...oidcVariables([provider]), NODE_ENV: "production" } });
+    expect(await add(silent, await silent.createUser())).toMatchObject([201, { provider: "example" }]);
   });
 
   test("a user with ten identities gets no other one, and keeps those", async () => {
