@@ -13,6 +13,7 @@ import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
 import { createFileTransport } from "./mail/file-transport.ts";
 import { type MailSender, startMailSender } from "./mail/sender.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
+import { serveMetrics } from "./observability/metrics-server.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
 import { createMemoryStore } from "./rate-limit/store.ts";
@@ -136,10 +137,8 @@ export async function serve(
 
   await hasher.ready();
   onListen(shutdown);
-  if (observability && metrics && config.metrics)
-    metricsServer = listen("METRICS_PORT", config.metrics, (address) =>
-      observability.serveMetrics(metrics, address),
-    );
+  if (metrics && config.metrics)
+    metricsServer = listen("METRICS_PORT", config.metrics, (address) => serveMetrics(metrics, address));
   if (administration && config.administration)
     listen("ADMIN_PORT", config.administration, (address) => administration.listen(address));
   listen("PORT", config, (address) => app.listen(address));

@@ -205,26 +205,3 @@ export function createMetrics(options: MetricsOptions): Metrics {
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
 }
-
-/** Serves `/metrics` on a separate port, never on the public port. @throws if the port is not available */
-export function serveMetrics(
-  metrics: Pick<Metrics, "read">,
-  { hostname, port }: { readonly hostname: string; readonly port: number },
-): Bun.Server<undefined> {
-  const respond = async (request: Request): Promise<Response> => {
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      return new Response("Method Not Allowed", { status: 405, headers: { Allow: "GET, HEAD" } });
-    }
-    const { contentType, text } = await metrics.read();
-    return new Response(text, { headers: { "Content-Type": contentType, "Cache-Control": "no-store" } });
-  };
-  return Bun.serve({
-    hostname,
-    port,
-    // With `reusePort`, a second process could open the same port and would receive half of the scrapes.
-    reusePort: false,
-    development: false,
-    routes: { "/metrics": respond },
-    fetch: () => new Response("Not Found", { status: 404 }),
-  });
-}
