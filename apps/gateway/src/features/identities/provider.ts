@@ -1,16 +1,13 @@
 /**
  * An OpenID Connect provider: its metadata, its authorization page, and the claims about the user of an authorization code. Every
- * response of the provider is bounded in time and size. Nothing is requested before the first login.
+ * response is bounded, see `provider-responses.ts`. Nothing is requested before the first login. Parallel logins share the requests
+ * for metadata and keys, and if one of these fails, the provider is asked again after a second at the earliest.
  */
 import { leavesMachine, type OidcProvider } from "@latchkey/config";
 import { withTimeout } from "@latchkey/database";
 import * as oidc from "openid-client";
-
-/** The provider does not respond in time, or not with what a provider responds. Its users are not to blame. */
-export class ProviderUnavailable extends Error {
-  override readonly name = "ProviderUnavailable";
-  readonly code = "PROVIDER_UNAVAILABLE";
-}
+import { createOutage, type Outage } from "./outage.ts";
+import { boundedFetch, isKeySet, ProviderUnavailable, TIMEOUT_MS } from "./provider-responses.ts";
 
 /** The claims that the service uses besides the subject (OpenID Connect Core §5.1). The provider can send any value. */
 export interface IdentityClaims {
@@ -43,42 +40,10 @@ export interface Provider {
   }): Promise<{ subject: string; readClaims(): Promise<IdentityClaims> }>;
 }
 
-/** Of each request. */
-const TIMEOUT_MS = 5_000;
 /** Of the four requests that a login can need. Less than the default timeout of the client, which then receives the 503. */
 const LOGIN_TIMEOUT_MS = 8_000;
 const TOO_SLOW = "The provider did not respond to all requests in time";
-const MAX_RESPONSE_BYTES = 1024 * 1024;
 const CACHE_MS = 60 * 60 * 1000;
-
-/** Reads the whole response, so that the time and the size of its body are bounded as well. */
-const boundedFetch: oidc.CustomFetch = async (url, { method, headers, body, redirect }) => {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  try {
-    const response = await fetch(url, { method, headers, body: body ?? null, redirect, signal });
-    if (response.status >= 500)
-      throw new ProviderUnavailable(`The provider responded with ${response.status}`);
-    const content = await readBounded(response);
-    return new Response(content, { status: response.status, headers: response.headers });
-  } catch (error) {
-    if (error instanceof ProviderUnavailable) throw error;
-    throw new ProviderUnavailable("The provider did not respond", { cause: error });
-  }
-};
-
-async function readBounded({ body, status }: Response): Promise<Buffer<ArrayBuffer> | null> {
-  if (body === null || status === 204) return null;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop cancels the rest of the response.
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > MAX_RESPONSE_BYTES)
-      throw new ProviderUnavailable("The response of the provider is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
 
 /** Finds an error of `boundedFetch`, which the library can have wrapped. */
 function expectAvailable(error: unknown): void {
@@ -98,7 +63,31 @@ const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as co
 const isEndpoint = (url: unknown, isLocal: boolean): boolean =>
   typeof url === "string" && URL.canParse(url) && (/^https:/i.test(url) || (isLocal && /^http:/i.test(url)));
 
-async function discover({ issuer, clientId, clientSecret }: OidcProvider): Promise<oidc.Configuration> {
+/** Fetches the keys once for all logins that need them at the same time. No user has an influence on this response. */
+function sharedKeysFetch(keysUrl: string, outage: Outage): oidc.CustomFetch {
+  let pending: Promise<string> | null = null;
+  const readKeys: typeof boundedFetch = async (url, options) => {
+    const response = await boundedFetch(url, options);
+    const content = await response.text();
+    if (response.status !== 200 || !isKeySet(content))
+      throw new ProviderUnavailable("The keys of the provider are not valid");
+    return content;
+  };
+  return async (url, options) => {
+    if (url !== keysUrl || options.method !== "GET") return boundedFetch(url, options);
+    pending ??= outage
+      .watch(() => readKeys(url, options))
+      .finally(() => {
+        pending = null;
+      });
+    return new Response(await pending, { headers: { "content-type": "application/json" } });
+  };
+}
+
+async function discover(
+  { issuer, clientId, clientSecret }: OidcProvider,
+  outage: Outage,
+): Promise<oidc.Configuration> {
   const isLocal = !leavesMachine(issuer);
   try {
     const found = await oidc.discovery(new URL(issuer), clientId, clientSecret, undefined, {
@@ -115,7 +104,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcProvider): Promi
     const authenticate = authenticationOf(metadata.token_endpoint_auth_methods_supported);
     const authentication = authenticate(clientSecret);
     const configuration = new oidc.Configuration(metadata, clientId, clientSecret, authentication);
-    configuration[oidc.customFetch] = boundedFetch;
+    configuration[oidc.customFetch] = sharedKeysFetch(new URL(String(metadata.jwks_uri)).href, outage);
     configuration.timeout = TIMEOUT_MS / 1000;
     if (isLocal) oidc.allowInsecureRequests(configuration);
     // Without this, the library trusts the TLS connection to the provider and does not verify the signature of ID tokens.
@@ -130,12 +119,13 @@ async function discover({ issuer, clientId, clientSecret }: OidcProvider): Promi
 export function openProvider(settings: OidcProvider, now: () => number = Date.now): Provider {
   let cached: { readonly configuration: Promise<oidc.Configuration>; readonly until: number } | null = null;
 
+  const outage = createOutage(now);
+
   const configure = (): Promise<oidc.Configuration> => {
     if (cached !== null && now() < cached.until) return cached.configuration;
-    const configuration = discover(settings);
+    const configuration = outage.watch(() => discover(settings, outage));
     const entry = { configuration, until: now() + CACHE_MS };
     cached = entry;
-    // An error is not cached: the next login tries again.
     configuration.catch(() => {
       if (cached === entry) cached = null;
     });
@@ -156,6 +146,8 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
       const inTime = <Value>(work: Promise<Value>): Promise<Value> =>
         withTimeout(work, Math.max(deadline - performance.now(), 1), () => new ProviderUnavailable(TOO_SLOW));
       const configuration = await inTime(configure());
+      // Before the code is sent, because a code works once.
+      outage.expectOver();
       const url = new URL(redirectUri);
       for (const [name, value] of Object.entries({ code, state, iss }))
         if (value !== undefined) url.searchParams.set(name, value);

@@ -32,7 +32,8 @@ import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { challengeOf } from "../../tokens/oidc-states.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
-import { type IdentityClaims, type Provider, ProviderUnavailable } from "./provider.ts";
+import type { IdentityClaims, Provider } from "./provider.ts";
+import { ProviderUnavailable } from "./provider-responses.ts";
 
 interface IdentityServiceOptions
   extends Pick<Database, "identities" | "users">,

@@ -1,5 +1,5 @@
 /** Which responses of a provider, and which requests of an application, do not log in. The provider can send anything. */
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { SignJWT } from "jose";
 import {
@@ -13,6 +13,13 @@ import {
 } from "../../support/identities.ts";
 import { CLIENT, type ProviderReplies, startHostileProvider } from "../../support/openid/hostile-provider.ts";
 import { type Service, startService } from "../../support/service.ts";
+
+/** After an error, the provider is asked again after a second at the earliest. */
+const passSecond = () => setSystemTime(Date.now() + 1_000);
+afterEach(() => void setSystemTime());
+
+/** JSON of this many levels, which `JSON.parse` accepts. */
+const nested = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels)) as unknown;
 
 describe("a login is rejected", () => {
   const rejected = async (
@@ -142,13 +149,14 @@ describe("a login is rejected", () => {
     expect(await begin(REDIRECT_URI, "example", "plain")).toBe(422);
   });
 
-  test("with 503 while the provider is down, slow, endless or wrong, and accepted as soon as it recovers", async () => {
+  test("with 503 while the provider is down, slow, endless or wrong, and accepted a second after it recovers", async () => {
     await using provider = await startHostileProvider();
     await using service = await startService({ env: oidcVariables([provider]) });
     const login = async () =>
       (await loginOidc(service, provider).catch((error: Error) => error.message)) as { status: number };
     const begin = async () => {
       const body = { redirect_uri: REDIRECT_URI, code_challenge: createVerifier().challenge };
+      passSecond();
       return service.call("POST", "/auth/login/oidc/example/options", { body });
     };
     for (const respond of [
@@ -177,6 +185,7 @@ describe("a login is rejected", () => {
     expect((await begin()).status).toBe(503);
     expect(performance.now() - startedAt).toBeWithin(4_900, 5_990);
     provider.reply({});
+    passSecond();
     expect((await login()).status).toBe(200);
     const requests = provider.requests();
     expect((await begin()).status).toBe(200);
@@ -197,5 +206,79 @@ describe("a login is rejected", () => {
     expect([response.status, response.body]).toMatchObject([503, { code: "PROVIDER_UNAVAILABLE" }]);
     // Without the limit, twelve. The default timeout of the client is ten.
     expect(performance.now() - startedAt).toBeWithin(7_900, 10_000);
+  });
+
+  test("with 503 for a second after the metadata or keys were not valid: parallel logins share one request", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await startService({ env: oidcVariables([provider]) });
+    const begin = () => {
+      const body = { redirect_uri: REDIRECT_URI, code_challenge: createVerifier().challenge };
+      return service.call("POST", "/auth/login/oidc/example/options", { body });
+    };
+    const login = (body: object) => service.call("POST", "/auth/login/oidc/example", { body });
+    /** Calls 20 times at once. Returns the different statuses, and the paths that the provider got. */
+    const callAtOnce = async (
+      call: (index: number) => Promise<{ status: number }>,
+      broken: string,
+      reply: Response,
+    ) => {
+      const paths: string[] = [];
+      const respond = (path: string) => {
+        paths.push(path);
+        return path === broken ? reply.clone() : undefined;
+      };
+      provider.reply({ respond });
+      const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => call(index)));
+      return { statuses: new Set(responses.map(({ status }) => status)), paths };
+    };
+    const METADATA = "/.well-known/openid-configuration";
+    const once = { statuses: new Set([503]), paths: [METADATA] };
+    const down = new Response(null, { status: 500 });
+    expect(await callAtOnce(begin, METADATA, down)).toEqual(once);
+    expect(await callAtOnce(begin, METADATA, down)).toEqual({ ...once, paths: [] });
+    passSecond();
+    expect(await callAtOnce(begin, METADATA, Response.json({ issuer: "another" }))).toEqual(once);
+    passSecond();
+    expect((await callAtOnce(begin, "", down)).statuses).toEqual(new Set([200]));
+
+    for (const reply of [down, Response.json({}), new Response(null, { status: 404 })]) {
+      const bodies = await Promise.all(Array.from({ length: 21 }, () => oidcBody(service, provider)));
+      const { statuses, paths } = await callAtOnce((index) => login(bodies[index] ?? {}), "/jwks", reply);
+      expect([statuses, paths.filter((path) => path === "/jwks")]).toEqual([new Set([503]), ["/jwks"]]);
+      // The code of the last one is not sent, so that it still works when the provider has recovered.
+      const last = () => login(bodies[20] ?? {});
+      expect(await callAtOnce(last, "", down)).toEqual({ statuses: new Set([503]), paths: [] });
+      passSecond();
+      if (reply.status === 404) expect((await last()).status).toBe(200);
+    }
+  });
+
+  test("if the metadata, keys, tokens or claims have too many levels, which `JSON.parse` takes long to read", async () => {
+    await using provider = await startHostileProvider();
+    await using service = await startService({ env: oidcVariables([provider]) });
+    const deep = nested(100);
+    provider.reply({ metadata: { deep } });
+    const body = { redirect_uri: REDIRECT_URI, code_challenge: createVerifier().challenge };
+    expect((await service.call("POST", "/auth/login/oidc/example/options", { body })).status).toBe(503);
+    passSecond();
+    provider.reply({});
+    await rejected({ claims: { deep } }, { service, provider });
+    await rejected({ signIdToken: () => JSON.stringify(deep) }, { service, provider });
+    const claims = { email: undefined, email_verified: undefined };
+    const userInfo = { sub: "1", email: "ada@example.org", email_verified: true };
+    provider.reply({ userInfo: { ...userInfo, deep } });
+    await rejected({ claims }, { service, provider });
+    const sent = await oidcBody(service, provider);
+    provider.reply({
+      respond: (path) => (path === "/token" ? Response.json({ access_token: "x", deep }) : undefined),
+    });
+    expect((await service.call("POST", "/auth/login/oidc/example", { body: sent })).status).toBe(401);
+    provider.reply({ userInfo: { ...userInfo, flat: nested(60) } });
+    expect((await loginOidc(service, provider, { claims })).status).toBe(200);
+    // The keys are read with the first ID token, so another service reads them first.
+    await using another = await startService({ env: oidcVariables([provider]) });
+    const begun = await oidcBody(another, provider);
+    provider.reply({ respond: (path) => (path === "/jwks" ? Response.json({ keys: [], deep }) : undefined) });
+    expect((await another.call("POST", "/auth/login/oidc/example", { body: begun })).status).toBe(503);
   });
 });

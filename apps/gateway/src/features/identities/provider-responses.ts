@@ -1,0 +1,77 @@
+/**
+ * Reads the responses of a provider, which can be anything. Invariant: the library parses no JSON, and no payload of a token, that is
+ * not bounded in size, levels and members. `JSON.parse` of deeply nested text stops the event loop.
+ */
+import type { CustomFetch } from "openid-client";
+import { readJsonMembers } from "../../http/json.ts";
+
+/** The provider does not respond in time, or not with what a provider responds. Its users are not to blame. */
+export class ProviderUnavailable extends Error {
+  override readonly name = "ProviderUnavailable";
+  readonly code = "PROVIDER_UNAVAILABLE";
+}
+
+/** Of each request. */
+export const TIMEOUT_MS = 5_000;
+/** Of a response. Metadata and keys of large providers have some 20 KB, user infos with many groups some 100 KB. */
+const MAX_RESPONSE_BYTES = 256 * 1024;
+/** The header and the payload of a JWT (RFC 7515 §3.1), which a signature follows. */
+const JWT = /^([\w-]+)\.([\w-]+)\./;
+
+/** Reads and checks the whole response. @throws ProviderUnavailable */
+export const boundedFetch: CustomFetch = async (url, { method, headers, body, redirect }) => {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const response = await fetch(url, { method, headers, body: body ?? null, redirect, signal });
+    const { status } = response;
+    if (status >= 500) throw new ProviderUnavailable(`The provider responded with ${status}`);
+    const content = await readBounded(response);
+    const isJwt = /^application\/(\w+\+)?jwt\b/i.test(response.headers.get("content-type") ?? "");
+    const isBounded = content === null || (isJwt ? isBoundedJwt(content) : isBoundedJson(content));
+    // Without the content, the library rejects the response for the same reason as content that is not JSON.
+    return new Response(isBounded ? content : null, { status, headers: response.headers });
+  } catch (error) {
+    if (error instanceof ProviderUnavailable) throw error;
+    throw new ProviderUnavailable("The provider did not respond", { cause: error });
+  }
+};
+
+async function readBounded({ body, status }: Response): Promise<string | null> {
+  if (body === null || status === 204) return null;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop cancels the rest of the response.
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_RESPONSE_BYTES)
+      throw new ProviderUnavailable("The response of the provider is too large");
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+/** Returns the members of bounded JSON, or null for any other text. */
+function readMembers(json: string, names: readonly string[] = []): Record<string, unknown> | null {
+  try {
+    return readJsonMembers(json, names);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** Whether the text is a JSON object within the bounds of request bodies whose ID token, if it has one, is bounded as well. */
+function isBoundedJson(json: string): boolean {
+  const members = readMembers(json, ["id_token"]);
+  if (members === null) return false;
+  return typeof members.id_token !== "string" || isBoundedJwt(members.id_token);
+}
+
+function isBoundedJwt(jwt: string): boolean {
+  const [, ...parts] = JWT.exec(jwt) ?? [];
+  const isBounded = (part: string) => readMembers(Buffer.from(part, "base64url").toString()) !== null;
+  return parts.length > 0 && parts.every(isBounded);
+}
+
+/** Whether the text is a JWK set (RFC 7517 §5). */
+export const isKeySet = (json: string): boolean => Array.isArray(readMembers(json, ["keys"])?.keys);
