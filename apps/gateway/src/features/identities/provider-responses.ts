@@ -1,6 +1,6 @@
 /**
  * Reads the responses of a provider, which can be anything. Invariant: the library parses no JSON, and no payload of a token, that is
- * not bounded in size, levels and members. `JSON.parse` of deeply nested text stops the event loop.
+ * not bounded in size, levels and values. `JSON.parse` of many levels, or of strings whose hashes collide, stops the event loop.
  */
 import type { CustomFetch } from "openid-client";
 import { readJsonMembers } from "../../http/json.ts";
@@ -15,6 +15,8 @@ export class ProviderUnavailable extends Error {
 export const TIMEOUT_MS = 5_000;
 /** Of a response. Metadata and keys of large providers have some 20 KB, user infos with many groups some 100 KB. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
+/** In one response, counted by commas. Metadata of large providers have some 200, user infos with many groups some 1,000. */
+const MAX_VALUES = 4_096;
 /** The header and the payload of a JWT (RFC 7515 §3.1), which a signature follows. */
 const JWT = /^([\w-]+)\.([\w-]+)\./;
 
@@ -52,6 +54,9 @@ async function readBounded({ body, status }: Response): Promise<string | null> {
 
 /** Returns the members of bounded JSON, or null for any other text. */
 function readMembers(json: string, names: readonly string[] = []): Record<string, unknown> | null {
+  let values = 1;
+  for (let at = json.indexOf(","); at >= 0; at = json.indexOf(",", at + 1)) values += 1;
+  if (values > MAX_VALUES) return null;
   try {
     return readJsonMembers(json, names);
   } catch (error) {

@@ -253,14 +253,21 @@ describe("a login is rejected", () => {
     }
   });
 
-  test("if the metadata, keys, tokens or claims have too many levels, which `JSON.parse` takes long to read", async () => {
+  test("if the metadata, keys, tokens or claims have too many levels or values, which `JSON.parse` takes long to read", async () => {
     await using provider = await startHostileProvider();
     await using service = await startService({ env: oidcVariables([provider]) });
     const deep = nested(100);
-    provider.reply({ metadata: { deep } });
+    const begin = async () => {
+      passSecond();
+      return (await service.call("POST", "/auth/login/oidc/example/options", { body })).status;
+    };
     const body = { redirect_uri: REDIRECT_URI, code_challenge: createVerifier().challenge };
-    expect((await service.call("POST", "/auth/login/oidc/example/options", { body })).status).toBe(503);
-    passSecond();
+    for (const metadata of [{ deep }, { many: Array(4_100).fill(0) }]) {
+      provider.reply({ metadata });
+      expect(await begin()).toBe(503);
+    }
+    provider.reply({ metadata: { many: Array(2_000).fill("x") } });
+    expect(await begin()).toBe(200);
     provider.reply({});
     await rejected({ claims: { deep } }, { service, provider });
     await rejected({ signIdToken: () => JSON.stringify(deep) }, { service, provider });
