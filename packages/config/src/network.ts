@@ -20,12 +20,10 @@ export function localUrl(host: string, port: number | undefined): string {
 /** Returns the host of a URL, without the brackets of an IPv6 address. Returns an empty text if `url` is not a URL. */
 export const hostOf = (url: string): string => URL.parse(url)?.hostname.replace(/^\[|\]$/g, "") ?? "";
 
-/** Whether `host`, a name or an address without brackets, is this machine and reachable only from it. A name is not resolved. */
-export const isLoopback = (host: string): boolean =>
-  isIP(host) === 0 ? /^(.+\.)?localhost\.?$/i.test(host) : ipaddr.process(host).range() === "loopback";
-
 /** Whether a connection to the host of `url` leaves this machine. */
 export function leavesMachine(url: string): boolean {
   const host = hostOf(url);
-  return host !== "" && !isLoopback(host);
+  const isLoopback =
+    isIP(host) === 0 ? /^(.+\.)?localhost\.?$/i.test(host) : ipaddr.process(host).range() === "loopback";
+  return host !== "" && !isLoopback;
 }

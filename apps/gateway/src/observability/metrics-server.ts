@@ -3,7 +3,7 @@
  * can reach responds only to a `Host` that no web page can choose: DNS can give any name the address 127.0.0.1 (DNS rebinding).
  */
 import { isIPv4, isIPv6 } from "node:net";
-import { isLoopback } from "@latchkey/config";
+import { leavesMachine } from "@latchkey/config";
 import type { Metrics } from "./metrics.ts";
 
 /** The address of an IPv6 host in brackets, or any other host, without the port (RFC 9110 §7.2). */
@@ -25,9 +25,9 @@ export function serveMetrics(
   const guard =
     (respond: Respond) =>
     (request: Request, server: Bun.Server<undefined>): Response | Promise<Response> => {
-      // The address of the socket, because a configured name can also be an address of this machine only.
-      const isGuarded = isLoopback(server.address.address);
-      if (!isGuarded || isOwnHost(request.headers.get("host"), hostname)) return respond(request);
+      // The URL of the server has the address in its usual form, also for 127.1.
+      const isReachable = leavesMachine(server.url.href);
+      if (isReachable || isOwnHost(request.headers.get("host"), hostname)) return respond(request);
       return new Response("Misdirected Request", { status: 421 });
     };
   const respond: Respond = async ({ method }) => {

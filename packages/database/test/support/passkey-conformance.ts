@@ -1,5 +1,6 @@
 /** Passkeys on all databases: what adds and removes them, and that each statement logs in once. */
 import { expect } from "bun:test";
+import type { Database } from "../../src/index.ts";
 import { ada, bob, errorOf, type Test, type TestDatabase } from "./test-database.ts";
 
 const NOW = 1_800_000_000_000;
@@ -7,7 +8,7 @@ const NOW = 1_800_000_000_000;
 const NEW = { version: 0, exceptToken: null, tokenVersion: 0, revision: 0 };
 
 /** What a user allows who got other passkeys. */
-async function stateOf(users: TestDatabase["users"], id: number) {
+async function stateOf({ users }: Pick<Database, "users">, id: number) {
   return { ...NEW, revision: (await users.findById(id))?.passkeyRevision ?? 0 };
 }
 
@@ -131,7 +132,7 @@ export function passkeyConformance(test: Test): void {
     await using other = await reopen();
     const { id } = await users.create(ada);
     for (const one of ["one", "two"])
-      await passkeys.create(passkeyOf(id, one), await stateOf(users, id), SILENT);
+      await passkeys.create(passkeyOf(id, one), await stateOf(testDatabase, id), SILENT);
     const attempt = (
       counter: number,
       digest: string,

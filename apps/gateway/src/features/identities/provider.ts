@@ -66,8 +66,8 @@ const isEndpoint = (url: unknown, isLocal: boolean): boolean =>
 /** Fetches the keys once for all logins that need them at the same time. No user has an influence on this response. */
 function sharedKeysFetch(keysUrl: string, outage: Outage): oidc.CustomFetch {
   let pending: Promise<string> | null = null;
-  const readKeys: typeof boundedFetch = async (url, options) => {
-    const response = await boundedFetch(url, options);
+  const readKeys = async (...request: Parameters<oidc.CustomFetch>): Promise<string> => {
+    const response = await boundedFetch(...request);
     const content = await response.text();
     if (response.status !== 200 || !isKeySet(content))
       throw new ProviderUnavailable("The keys of the provider are not valid");
