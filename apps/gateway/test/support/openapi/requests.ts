@@ -145,7 +145,7 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
     if (operationId === "deleteIdentity" || operationId === "deletePasskey")
       return deleteLastLogin(operation, subjects);
     const { email, username, password } = await working.createUser();
-    const { id, token } = await working.createUser();
+    const { id, token } = await createVerified(working);
     if (operationId === "confirmEmailChange")
       return send(working, operation, {
         token,
