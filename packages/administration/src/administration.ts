@@ -2,7 +2,7 @@
  * The changes that an operator makes to users, independent of the command line and of HTTP. Invariants: a change of several
  * members is one transaction, and every change that was made is audited with its operator.
  */
-import { isMailable, isNonexistent, localPartOf, usernameCandidates } from "@latchkey/contracts";
+import { isMailable, isNonexistent, isSameEmail, localPartOf, usernameCandidates } from "@latchkey/contracts";
 import {
   type Database,
   type OperatorChange,
@@ -93,7 +93,7 @@ export function createAdministration({
   /** @throws EMAIL_NOT_VERIFIED if the user would get a role without having proved the e-mail */
   const expectVerified = (user: User, { email = user.email, emailVerified, roles = [] }: OperatorChange) => {
     const isGranted = roles.some((role) => !user.roles.includes(role));
-    if (!isGranted || (emailVerified ?? (user.emailVerified && email === user.email))) return;
+    if (!isGranted || (emailVerified ?? (user.emailVerified && isSameEmail(email, user.email)))) return;
     throw new AdministrationError(
       "EMAIL_NOT_VERIFIED",
       `The e-mail ${email} is not verified: anybody could have registered it.`,
@@ -102,7 +102,7 @@ export function createAdministration({
 
   const auditChange = (before: User, user: User, change: OperatorChange, operator: Operator): void => {
     const { email, hashedPassword, roles, isActive, username, emailVerified } = change;
-    if (email !== undefined && email !== before.email) write("email.changed", user, operator);
+    if (email !== undefined && !isSameEmail(email, before.email)) write("email.changed", user, operator);
     if (hashedPassword !== undefined) write("password.changed", user, operator);
     if (roles !== undefined)
       write("roles.changed", user, operator, { roles: user.roles, previous_roles: before.roles });

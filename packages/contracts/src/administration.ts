@@ -3,7 +3,7 @@ import Type from "typebox";
 import { USERNAME_MAX_LENGTH } from "./bounds.ts";
 import { PAGE_PARAMETERS, pageOf } from "./pages.ts";
 import { Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
-import { NewEmail, Password, Roles, toUserWithRoles, User, Username } from "./users.ts";
+import { Email, NewEmail, Password, Roles, toUserWithRoles, User, Username } from "./users.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1] });
 const Flag = Type.Boolean({ examples: [true] });
@@ -99,7 +99,11 @@ export type CreateAdminUserRequest = Type.Static<typeof CreateAdminUserRequest>;
 export const UpdateAdminUserRequest = Type.Object(
   {
     username: Type.Optional(Username),
-    email: Type.Optional(NewEmail),
+    email: Type.Optional({
+      ...Email,
+      description:
+        "Trimmed, lowercased and, if the domain is internationalized, converted to ASCII (`xn--…`). The present e-mail, in whichever form, changes nothing.",
+    }),
     password: Type.Optional(Password),
     roles: Type.Optional(Roles),
     is_active: Type.Optional(Flag),

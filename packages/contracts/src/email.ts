@@ -46,6 +46,9 @@ export function emailForms(email: string): [sent: string, ascii: string, unicode
   return [email, ascii, unicode];
 }
 
+/** Whether two trimmed, lowercase texts are one address. The domain of a stored one can be in ASCII or in Unicode. */
+export const isSameEmail = (one: string, other: string): boolean => toAsciiEmail(one) === toAsciiEmail(other);
+
 const MAILABLE = new RegExp(NEW_EMAIL_PATTERN, "u");
 
 /** Whether all programs read the address in the same way, and a mail server can have this domain. */

@@ -1,12 +1,12 @@
 /** The commands that change one user, such as `users deactivate`. Each logs the change and prints the changed user. */
 import type { Administration, Operator } from "@latchkey/administration";
 import { CliError, EXIT, write } from "@latchkey/cli";
-import { EMAIL_MAX_LENGTH } from "@latchkey/contracts";
+import { EMAIL_MAX_LENGTH, isSameEmail } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import type { Variables } from "../environment.ts";
-import { parseNewEmail, parseReason, parseRoles, parseUserRef } from "../user-arguments.ts";
+import { parseEmail, parseNewEmail, parseReason, parseRoles, parseUserRef } from "../user-arguments.ts";
 import { describeLogins, type Format, printUser } from "../user-output.ts";
 import { actorOf, expectMail, openAdministration, openPasswordInput, readSendsMail } from "../users.ts";
 import { ABOUT_PASSWORDS, JSON_OPTION, REASON_OPTION, USER, withExamples } from "./help.ts";
@@ -83,11 +83,11 @@ up, logins return 429 until one is refilled. The service notifies the user.`,
       "The id stays the same. The password, all tokens, passkeys, identities and links\nof the user end, and all networks become unfamiliar. The service mails a reset\nlink to the new address, which is unverified until the reset, and notifies the\nold one. An inactive user gets no link.",
     argument: ["<new>", `new e-mail address, at most ${EMAIL_MAX_LENGTH} characters`],
     begin: ([text = ""]) => {
-      const email = parseNewEmail(text);
+      const email = parseEmail(text);
       return ({ change }, user, operator) => {
-        if (user.email === email)
-          throw new CliError("The user already has this e-mail address.", EXIT.failed);
-        return change(user.id, { email }, operator);
+        if (isSameEmail(user.email, email))
+          throw new CliError("The user already has this e-mail address. Nothing was changed.", EXIT.failed);
+        return change(user.id, { email: parseNewEmail(text) }, operator);
       };
     },
     mails: true,

@@ -139,6 +139,19 @@ test("set-email ends all credentials, mails a reset to the new address, and lead
   ];
   for (const [email, code] of rejected)
     expect((await shared.tool(["users", "set-email", EMAIL, email])).code).toBe(code);
+  // An earlier release stored domains in Unicode.
+  const before = await users.findById(id);
+  const move = (to: string) =>
+    querySqlite(shared.env.DATABASE_URL, `update users set email = '${to}' where id = ${id} returning id`);
+  await move("ada@b\u00fccher.example");
+  for (const email of ["ada@b\u00fccher.example", "ADA@xn--bcher-kva.example "])
+    expect(await shared.tool(["users", "set-email", String(id), email])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "The user already has this e-mail address. Nothing was changed.\n",
+    });
+  await move(EMAIL);
+  expect(await users.findById(id)).toEqual(before);
   expect(await shared.canLogIn(PASSWORD)).toBe(true);
   const { code, stdout, stderr } = await shared.tool([
     "users",

@@ -2,7 +2,7 @@
  * Changes of e-mail by the user. Invariants: every request, cancellation and change increments `linkRevision`, so links of before
  * end. Each function locks the user first, so concurrent calls for one user run one after another.
  */
-import { toAsciiEmail } from "@latchkey/contracts";
+import { isSameEmail } from "@latchkey/contracts";
 import { and, eq, gt, inArray, sql } from "drizzle-orm";
 import type { Dialect } from "../dialect.ts";
 import { singleRow } from "../row-decoder.ts";
@@ -68,7 +68,7 @@ export function createEmailChanges({ transact }: RepositoryClient, dialect: Dial
         if (!user) return null;
         const setPending = (pendingEmail: string | null) =>
           transaction.update(users).set({ pendingEmail, linkRevision }).where(eq(users.id, id)).returning();
-        if (email === toAsciiEmail(user.email)) {
+        if (isSameEmail(email, user.email)) {
           await setPending(null);
           return "cancelled";
         }

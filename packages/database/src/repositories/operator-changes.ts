@@ -2,6 +2,7 @@
  * The changes that an operator makes to a user. Invariants: all members of one change take effect in one transaction, which locks
  * the user first; and each member has the effect that it has alone.
  */
+import { isSameEmail } from "@latchkey/contracts";
 import { eq, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import type { User } from "../tables.ts";
@@ -12,7 +13,7 @@ import { createUserChanges, explainConflict, type Password } from "./user-change
 
 /** A member that is undefined is not changed. The members take effect in this order. */
 export interface OperatorChange {
-  /** Another e-mail is not verified, and ends all credentials. The present e-mail changes nothing. */
+  /** Another e-mail is not verified, and ends all credentials. The present e-mail, in whichever form, changes nothing. */
   readonly email?: string | undefined;
   /** A new hash ends all tokens, passkeys and identities. */
   readonly hashedPassword?: string | undefined;
@@ -84,7 +85,8 @@ export function createOperatorChanges(
     const { notifies } = options;
     const own = eq(users.id, before.id);
     let user: User | null = before;
-    if (email !== before.email) user = await replaceEmail(transaction, before, email, options);
+    const isMoved = !isSameEmail(email, before.email);
+    if (isMoved) user = await replaceEmail(transaction, before, email, options);
     if (hashedPassword !== undefined)
       user = await replacePassword(transaction, { hashedPassword, notifies }, own);
     const isRoleRemoved = roles !== undefined && before.roles.some((role) => !roles.includes(role));
@@ -98,20 +100,22 @@ export function createOperatorChanges(
       user = await update(transaction, values, own);
     // The reset for a new e-mail, which no budget limits. It comes last, because the other members delete waiting resets.
     const reset = { kind: "reset", userId: before.id, emailDigest: UNLIMITED } as const;
-    if (email !== before.email && notifies) await transaction.insert(outbox).values(reset);
+    if (isMoved && notifies) await transaction.insert(outbox).values(reset);
     return user ?? before;
   };
 
   return {
     changeAsOperator: (id, change, options = {}) => {
       const { email } = change;
+      let isMoved = false;
       const findField = async () => {
-        const owner = email === undefined ? null : await findByEmail(email);
+        const owner = email === undefined || !isMoved ? null : await findByEmail(email);
         return owner && owner.id !== id ? "email" : "username";
       };
       return transact(async (transaction) => {
         const before = await lock(transaction, id);
         if (!before) return null;
+        isMoved = email !== undefined && !isSameEmail(email, before.email);
         options.check?.(before);
         return { before, user: await apply(transaction, before, change, options) };
       }).catch(explainConflict(findField));

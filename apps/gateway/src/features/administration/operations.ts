@@ -43,6 +43,8 @@ function combinationIssues(
 
 export function administrationOperations(options: AdministrationOperationsOptions) {
   const { service, passwordMinLength, isListedPassword, sendsMail } = options;
+  const emailIssues = ({ email }: { readonly email: string }) =>
+    contracts.isMailable(email) ? [] : [INVALID_EMAIL];
   const passwordIssues = ({ password }: { readonly password?: string }) =>
     password !== undefined && isListedPassword(password) ? [LISTED_PASSWORD] : [];
 
@@ -84,7 +86,11 @@ export function administrationOperations(options: AdministrationOperationsOption
       description:
         "With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail, and the status is 200.",
       body: contracts.withPasswordMinLength(contracts.CreateAdminUserRequest, passwordMinLength),
-      refineBody: (body) => [...combinationIssues(body, sendsMail), ...passwordIssues(body)],
+      refineBody: (body) => [
+        ...emailIssues(body),
+        ...combinationIssues(body, sendsMail),
+        ...passwordIssues(body),
+      ],
       issues: [INVALID_EMAIL],
       success: { status: 201, description: "The new user.", schema: contracts.AdminUser },
       errors: ["USER_ALREADY_EXISTS", "INACTIVE_USER", "EMAIL_NOT_MAILABLE", ...HASHING_ERRORS],
@@ -125,9 +131,10 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users/:id",
       summary: "Change a user",
       description:
-        "Makes all changes or none; an empty object changes nothing. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, and `is_active: true` for an inactive user, end all tokens. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.",
+        "Makes all changes or none; an empty object changes nothing. The present `email` changes nothing, also if its case, the form of its domain or spaces around it differ. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, and `is_active: true` for an inactive user, end all tokens. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.",
       body: contracts.withPasswordMinLength(contracts.UpdateAdminUserRequest, passwordMinLength),
       refineBody: passwordIssues,
+      issues: [...OF_USER.issues, INVALID_EMAIL],
       success: { status: 200, description: "The changed user.", schema: contracts.AdminUser },
       errors: ["USER_NOT_FOUND", "USER_ALREADY_EXISTS", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
       handler({ params, body, principal }, { signal }) {

@@ -17,12 +17,17 @@ import {
   type AdminUser,
   type CreateAdminUserRequest,
   type Digests,
+  isMailable,
+  isSameEmail,
   LOGIN_ATTEMPTS,
+  toAsciiEmail,
   type UpdateAdminUserRequest,
   WRONG_PASSWORDS,
 } from "@latchkey/contracts";
 import type { Database, User, UserSearch } from "@latchkey/database";
 import { type Hasher, hashFormat, hasPassword, noPassword } from "@latchkey/hashing";
+import { ServiceError } from "../../errors.ts";
+import { INVALID_EMAIL } from "../../http/issues.ts";
 import { monotonicNow } from "../../rate-limit/clock.ts";
 import type { Store } from "../../rate-limit/store.ts";
 
@@ -108,12 +113,16 @@ export function createAdministrationService(options: AdministrationServiceOption
       const { username, email, password, roles } = request;
       const { is_active: isActive, email_verified: emailVerified } = request;
       const user = await administration.find({ id });
+      // A stored e-mail can be older than the rule for new ones. A program that sends it back changes nothing.
+      const isMoved = email !== undefined && !isSameEmail(email, user.email);
+      if (isMoved && !isMailable(email))
+        throw new ServiceError("INVALID_REQUEST", { issues: [INVALID_EMAIL] });
       if (!Object.values({ ...request, reason: undefined }).some((value) => value !== undefined))
         return describe(user);
       const hashedPassword = password === undefined ? undefined : await hasher.hash(password, { signal });
       const change = {
         username,
-        email,
+        email: email && toAsciiEmail(email),
         hashedPassword,
         roles: roles && toSet(roles),
         isActive,
