@@ -11,6 +11,7 @@ import {
   toEval,
   toKeyMaterial,
   WRONG_PASSWORDS,
+  wrongPasswordKey,
 } from "@latchkey/contracts";
 import { type User, withTimeout } from "@latchkey/database";
 import { RedisClient } from "bun";
@@ -36,7 +37,8 @@ export async function readLoginLimits(user: User, values: LimitValues): Promise<
     await client.connect();
     const email = createDigests(material).email(user.email);
     const [attemptMs = 0] = await evaluate(readBucketCommand(LOGIN_ATTEMPTS, email));
-    const [count = 0, remainingMs = 0] = await evaluate(readWindowCommand(WRONG_PASSWORDS, String(user.id)));
+    const wrong = readWindowCommand(WRONG_PASSWORDS, wrongPasswordKey(user));
+    const [count = 0, remainingMs = 0] = await evaluate(wrong);
     return { state: "read", counters: "Redis", attemptMs, wrongPasswords: { count, remainingMs } };
   };
   try {

@@ -120,7 +120,7 @@ test.each(CASES)(
         if (limit.name === "default") counted += 1;
         return window.increment(key);
       };
-      return { isSynchronous: true, increment, read: window.read };
+      return { isSynchronous: true, increment, read: window.read, clear: window.clear };
     };
     const { start, prepare, skipRateLimit, body, token, headers } = details;
     const env = { RATE_LIMIT_ENABLED: "true", CORS_ORIGINS: ORIGIN, ...start?.env };

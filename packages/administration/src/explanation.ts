@@ -113,7 +113,7 @@ export async function explainLogin(user: User, options: ExplanationOptions): Pro
     limits.state === "read" &&
       limits.wrongPasswords.count >= WRONG_PASSWORDS.capacity && {
         code: "locked",
-        message: `After ${WRONG_PASSWORDS.capacity} wrong values of current_password, changes that require it get 429 TOO_MANY_REQUESTS for ${describeDuration(limits.wrongPasswords.remainingMs)}, according to ${limits.counters}. A reset does not require it:`,
+        message: `After ${WRONG_PASSWORDS.capacity} wrong values of current_password, changes that require it get 429 TOO_MANY_REQUESTS for ${describeDuration(limits.wrongPasswords.remainingMs)}, according to ${limits.counters}. A login with the password ends this. A reset does not require it:`,
         ...newPassword,
       },
     {

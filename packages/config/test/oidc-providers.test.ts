@@ -70,6 +70,8 @@ test.each([
 test("a provider requires the current password for a new one, and without mail it causes a warning", () => {
   expect(parse(withProviders(PROVIDER)).values.AUTH_REQUIRE_CURRENT_PASSWORD).toBe(true);
   expect(parse({}).values.AUTH_REQUIRE_CURRENT_PASSWORD).toBe(false);
+  const lenient = parse({ ...withProviders(PROVIDER), AUTH_REQUIRE_CURRENT_PASSWORD: "false" });
+  expect(lenient.warnings.join()).toContain("AUTH_REQUIRE_CURRENT_PASSWORD is false with OIDC_PROVIDERS");
   const production = { NODE_ENV: "production", DATABASE_URL: "postgres://db/x?sslmode=verify-full" };
   const { warnings } = parse({ ...withProviders(PROVIDER), ...production, TODOS_ENABLED: "false" });
   expect(warnings).toEqual([expect.stringContaining("OIDC_PROVIDERS is set without MAIL_URL")]);

@@ -10,10 +10,19 @@ export const LOGIN_ATTEMPTS = {
   rejection: "too many attempts for this e-mail",
 } as const;
 
-/** Wrong values of `current_password` per user. The key is the id. */
+/** Wrong values of `current_password` per user and token version. The key is that of `wrongPasswordKey`. */
 export const WRONG_PASSWORDS = {
   name: "wrong-password",
   capacity: 10,
   windowMs: 24 * 60 * MINUTE_MS,
   rejection: "10 wrong current passwords per 1 day",
 } as const;
+
+/** The version, because tokens end with it: who guessed with a stolen token does not lock out the owner afterwards. */
+export const wrongPasswordKey = ({
+  id,
+  tokenVersion,
+}: {
+  readonly id: number;
+  readonly tokenVersion: number;
+}): string => `${id}:${tokenVersion}`;

@@ -53,6 +53,12 @@ export const decrementCommand = (limit: WindowLimit, key: string): RedisCommand 
   windowKey(limit, key),
 ];
 
+/** Ends the window. */
+export const clearCommand = (limit: WindowLimit, key: string): RedisCommand => [
+  `return redis.call("DEL", KEYS[1])`,
+  windowKey(limit, key),
+];
+
 /** Returns what INCREMENT_SCRIPT would return, without the increment. */
 const READ_SCRIPT = `
 local remaining = redis.call("PTTL", KEYS[1])

@@ -27,6 +27,8 @@ export type FixedWindow = (
 ) & {
   /** Returns the window of this key, and counts nothing. `count` is 0 if it has none. */
   read(key: string): Counted | Promise<Counted>;
+  /** Ends the window of this key. Never throws. Does nothing to a window that several keys share. */
+  clear(key: string): void | Promise<void>;
 };
 
 interface Window {
@@ -105,6 +107,9 @@ export function createFixedWindow({ windowMs }: WindowLimit, now = monotonicNow,
     read(key: string): Counted {
       const { count, resetsAt } = keys.get(key) ?? { count: 0, resetsAt: 0 };
       return resetsAt > now() ? { count, resetsAt } : { count: 0, resetsAt: 0 };
+    },
+    clear(key: string): void {
+      keys.delete(key);
     },
     /** Number of windows of keys and networks. */
     get size(): number {

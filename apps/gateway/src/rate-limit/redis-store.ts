@@ -4,6 +4,7 @@
  */
 import { CliError, EXIT } from "@latchkey/cli";
 import {
+  clearCommand,
   decrementCommand,
   incrementCommand,
   type RedisCommand,
@@ -54,6 +55,7 @@ const CHECKED_LIMIT = { name: "check", windowMs: 1000, capacity: 1, refillMs: 1 
 const CHECKS: readonly RedisCommand[] = [
   ...Array.from({ length: CHECKED_KEYS }, (_, index) => incrementCommand(CHECKED_LIMIT, String(index))),
   decrementCommand(CHECKED_LIMIT, "0"),
+  clearCommand(CHECKED_LIMIT, "0"),
   takeCommand(CHECKED_LIMIT, "0000"),
 ];
 
@@ -178,6 +180,11 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
             (count, remainingMs) => ({ count, resetsAt: now() + remainingMs }),
             () => fallback.read(key),
           ),
+        clear(key) {
+          // What was counted while Redis could not be used would count again in the next outage.
+          fallback.clear(key);
+          return run(clearCommand(limit, key), ignore, ignore);
+        },
       };
     },
     tokenBucket(limit) {

@@ -153,7 +153,7 @@ test.each([
         const { count, resetsAt } = await window.increment(key);
         return { count: count + 1000, resetsAt, undo() {} };
       };
-      return { isSynchronous: false, increment, read: window.read };
+      return { isSynchronous: false, increment, read: window.read, clear: window.clear };
     };
     await using service = await startLimited(env, { store: { ...memory, fixedWindow } });
     const ended: string[] = [];

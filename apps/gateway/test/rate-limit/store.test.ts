@@ -54,6 +54,19 @@ describe.each([
   ["in memory", openMemory, test],
   ["in Redis", openRedis, redisTest],
 ] as const)("a store %s", (_, open, test) => {
+  test("the window of a key can be ended; an increment of before is then undone without effect", async () => {
+    await using backend = await open();
+    const window = backend.store.fixedWindow(minute);
+    await window.increment("b");
+    const before = await window.increment("a");
+    await window.clear("a");
+    await window.clear("none");
+    await before.undo();
+    expect(await window.read("a")).toMatchObject({ count: 0 });
+    expect(await window.increment("a")).toMatchObject({ count: 1 });
+    expect(await window.read("b")).toMatchObject({ count: 1 });
+  });
+
   test("different keys, and limits with different names, have separate counters", async () => {
     await using backend = await open();
     const logins = backend.store.fixedWindow(minute);

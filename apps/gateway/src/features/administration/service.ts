@@ -23,6 +23,7 @@ import {
   toAsciiEmail,
   type UpdateAdminUserRequest,
   WRONG_PASSWORDS,
+  wrongPasswordKey,
 } from "@latchkey/contracts";
 import type { Database, User, UserSearch } from "@latchkey/database";
 import { type Hasher, hashFormat, hasPassword, noPassword } from "@latchkey/hashing";
@@ -142,12 +143,12 @@ export function createAdministrationService(options: AdministrationServiceOption
 function createLimitsReader({ store, digests, counters }: CountersOptions) {
   const attempts = store.tokenBucket(LOGIN_ATTEMPTS);
   const passwords = store.fixedWindow(WRONG_PASSWORDS);
-  return async ({ id, email }: User): Promise<LoginLimits> => {
-    const { count, resetsAt } = await passwords.read(String(id));
+  return async (user: User): Promise<LoginLimits> => {
+    const { count, resetsAt } = await passwords.read(wrongPasswordKey(user));
     return {
       state: "read",
       counters,
-      attemptMs: await attempts.read(digests.email(email)),
+      attemptMs: await attempts.read(digests.email(user.email)),
       wrongPasswords: { count, remainingMs: resetsAt - monotonicNow() },
     };
   };

@@ -98,8 +98,8 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
     password: string,
     request: RequestContext,
   ) => {
-    const verify = () => verifyPassword(user, password, request);
-    const matches = await (wrongPasswordLimit?.(user.id, verify) ?? verify()).catch((error) => {
+    const verify = (mismatched?: () => void) => verifyPassword(user, password, request, mismatched);
+    const matches = await (wrongPasswordLimit?.verify(user, verify) ?? verify()).catch((error) => {
       if (error instanceof ServiceError && error.code === "TOO_MANY_REQUESTS")
         request.audit("password.limited", user.email, user.id);
       throw error;
@@ -193,7 +193,9 @@ export function createAuthService(options: AuthServiceOptions): AuthService {
         audit("login.failed", email, user?.id, { reason });
         throw new ServiceError("INVALID_CREDENTIALS");
       }
-      return finishLogin({ ...current, networkSeenAt: seenAt }, { amr: ["pwd"] }, request);
+      const token = await finishLogin({ ...current, networkSeenAt: seenAt }, { amr: ["pwd"] }, request);
+      await wrongPasswordLimit?.clear(current);
+      return token;
     },
 
     async completeLogin({ id, email, tokenVersion }, { rejection, ...completion }, request) {

@@ -42,8 +42,15 @@ export function createPasswordVerifier(
     if (matches && (await users.rehash(user, hashedPassword))) rehashed(hashFormat(imported), user);
     return matches;
   };
-  return async (user: User | null, password: string, request: RequestContext): Promise<boolean> => {
+  /** @param mismatched called before the second verification */
+  return async (
+    user: User | null,
+    password: string,
+    request: RequestContext,
+    mismatched?: () => void,
+  ): Promise<boolean> => {
     if (await verify(user, password, request, request.signal)) return true;
+    mismatched?.();
     const composed = password.length > MAX_COMPOSED_LENGTH ? password : password.normalize("NFC");
     // Without the signal: the client can know already that the password as sent is wrong. If it leaves now, the value must count.
     return composed !== password && verify(user, composed, request);
