@@ -22,6 +22,7 @@ export interface OperatorChange {
   /** The present state changes nothing. An activation ends all tokens, so that earlier ones stay invalid. */
   readonly isActive?: boolean | undefined;
   readonly username?: string | undefined;
+  /** The end of a verification ends all tokens. */
   readonly emailVerified?: boolean | undefined;
 }
 
@@ -91,10 +92,11 @@ export function createOperatorChanges(
       user = await replacePassword(transaction, { hashedPassword, notifies }, own);
     const isRoleRemoved = roles !== undefined && before.roles.some((role) => !roles.includes(role));
     const isActivated = isActive === true && !before.isActive;
+    const isUnverified = emailVerified === false && before.emailVerified;
     const values = {
       ...{ roles: roles && [...roles], username, emailVerified },
       isActive: isActive === before.isActive ? undefined : isActive,
-      ...((isRoleRemoved || isActivated) && revocation()),
+      ...((isRoleRemoved || isActivated || isUnverified) && revocation()),
     };
     if (Object.values(values).some((value) => value !== undefined))
       user = await update(transaction, values, own);

@@ -131,7 +131,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users/:id",
       summary: "Change a user",
       description:
-        "Makes all changes or none; an empty object changes nothing. The present `email` changes nothing, also if its case, the form of its domain or spaces around it differ. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, and `is_active: true` for an inactive user, end all tokens. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.",
+        "Makes all changes or none; an empty object changes nothing. The present `email` changes nothing, also if its case, the form of its domain or spaces around it differ. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, `is_active: true` for an inactive user, and `email_verified: false` for a verified e-mail end all tokens. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.",
       body: contracts.withPasswordMinLength(contracts.UpdateAdminUserRequest, passwordMinLength),
       refineBody: passwordIssues,
       issues: [...OF_USER.issues, INVALID_EMAIL],
