@@ -1,6 +1,6 @@
 /** Opens the database that the service uses. */
 import { existsSync } from "node:fs";
-import { unavailable } from "@latchkey/cli";
+import { printable, unavailable } from "@latchkey/cli";
 import {
   type Database,
   type DatabaseOptions,
@@ -32,7 +32,7 @@ export function readOptions(variables: Variables): DatabaseOptions {
 export function expectFile(options: DatabaseOptions, remedy = "run `bun run migrate` to create it"): void {
   const path = databaseFile(options);
   if (path !== null && !existsSync(path))
-    throw unavailable(`The database ${path} does not exist: ${remedy}.`);
+    throw unavailable(`The database ${printable(path)} does not exist: ${remedy}.`);
 }
 
 /**

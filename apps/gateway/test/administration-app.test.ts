@@ -4,6 +4,7 @@ import { localUrl } from "@latchkey/config";
 import { type AdminUser, createDigests, ID_MAX } from "@latchkey/contracts";
 import pino from "pino";
 import { createAdministrationApp } from "../src/administration-app.ts";
+import { type Logger, withPreparedLines } from "../src/observability/logger.ts";
 import type { RequestObservation } from "../src/observability/metrics.ts";
 import { monotonicNow } from "../src/rate-limit/clock.ts";
 import { createMemoryStore } from "../src/rate-limit/store.ts";
@@ -19,14 +20,14 @@ const ENV = { ADMIN_PORT: "0", ADMIN_API_KEYS: `shop:${KEY},shop:${NEXT_KEY}` };
 const PASSWORD = "correct horse battery";
 
 /** Starts the listener on the resources of a running service. */
-async function openAdministration(service: Service, store = createMemoryStore()) {
+async function openAdministration(service: Service, store = createMemoryStore(), logger?: Logger) {
   const log: LogLine[] = [];
   const observed: RequestObservation[] = [];
   const app = createAdministrationApp({
     config: service.config,
     database: service.database,
     hasher: cheapHasher(service.hasher),
-    logger: pino({ base: null }, { write: (line) => log.push(JSON.parse(line)) }),
+    logger: logger ?? pino({ base: null }, { write: (line) => log.push(JSON.parse(line)) }),
     digestEmail: await service.database.digests.openEmailDigest(),
     isListedPassword: (password) => password === "listed password",
     store,
@@ -159,6 +160,20 @@ eachDatabase((startOn) => {
     expect(admin.events().filter(({ event }) => event !== "roles.changed")).toEqual([]);
   });
 
+  test("the end of a verification ends all tokens; an e-mail that is not verified changes nothing", async () => {
+    await using service = await startOn({ env: ENV });
+    await using admin = await openAdministration(service);
+    const user = await service.createUser();
+    const patch = (body: object) => admin.call("PATCH", `/admin/users/${user.user.id}`, { body });
+    const status = async (token: string) => (await service.call("GET", "/auth/me", { token })).status;
+    await patch({ email_verified: false });
+    await patch({ email_verified: true });
+    expect(await status(user.token)).toBe(200);
+    await patch({ email_verified: false });
+    expect(await status(user.token)).toBe(401);
+    expect(await status(await service.login(user))).toBe(200);
+  });
+
   test("an invited user has no password and gets a mail; one with a password is not invited", async () => {
     await using service = await startOn({ env: ENV });
     await using admin = await openAdministration(service);
@@ -269,6 +284,19 @@ eachDatabase((startOn) => {
     ])
       expect([query, (await admin.call("GET", `/admin/users?${query}`)).status]).toEqual([query, 422]);
   });
+});
+
+test("a reason cannot control the terminal or the programs that show the log", async () => {
+  await using service = await startService({ env: ENV });
+  let lines = "";
+  const log = pino({ base: null }, { write: (line) => (lines += line) });
+  await using admin = await openAdministration(service, createMemoryStore(), withPreparedLines(log));
+  const { user } = await service.register();
+  const reason = "a\u001b[2J\u0085\u009b31m\u202e\u2028\u200b\u{e0001}\u007f \u00e9";
+  await admin.call("PATCH", `/admin/users/${user.id}`, { body: { is_active: false, reason } });
+  const line = lines.split("\n").find((text) => text.includes("user.deactivated")) ?? "";
+  expect(line).toMatch(/^[ -~\u00e9]+$/);
+  expect(JSON.parse(line)).toMatchObject({ reason });
 });
 
 test("nothing is answered without a key; of 1,000 wrong keys none is accepted, and one a minute is logged", async () => {

@@ -7,11 +7,16 @@ import { EXIT } from "./errors.ts";
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
 
+const PLAIN = /^[ -~]*$/;
+
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** Replaces each unprintable character with its JSON escape, such as `\u200b`. Characters beyond U+FFFF become two escapes. */
 export const printable = (text: string): string =>
-  text.replace(UNPRINTABLE, (character) => character.split("").map(escapeUnit).join(""));
+  // Almost every text is plain, and the service writes each line of its log through this function.
+  PLAIN.test(text)
+    ? text
+    : text.replace(UNPRINTABLE, (character) => character.split("").map(escapeUnit).join(""));
 
 /** Returns JSON in which unprintable characters are escaped. A JSON parser returns the original characters. */
 export const toJson = (value: unknown): string => printable(JSON.stringify(value));

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { link, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { describeError, unavailable, usageError, write, writeError } from "@latchkey/cli";
+import { describeError, printable, unavailable, usageError, write, writeError } from "@latchkey/cli";
 import { backUpFile, databaseFile, restoreFile } from "@latchkey/database";
 import { Command } from "commander";
 import { readOptions } from "../database.ts";
@@ -31,14 +31,14 @@ export const backupCommand = (variables: Variables): Command =>
       const isStream = file === STREAM;
       const target = isStream ? path : resolve(file);
       // The service would keep the replaced file open, and its write-ahead log would be applied to the new one.
-      if (!isStream && target === path) throw usageError(`The file ${path} is the database.`);
+      if (!isStream && target === path) throw usageError(`The file ${printable(path)} is the database.`);
       if (!isStream && !force) refuseExisting(target);
       await withDraft(target, async (draft) => {
         await backUpFile(path, draft);
         if (isStream) return pipeline(createReadStream(draft), process.stdout, { end: false });
         // `link` fails if `target` was created during the backup. `rename` replaces `target`.
         await (force ? rename : link)(draft, target);
-        await write(`Wrote ${target}.\n`);
+        await write(`Wrote ${printable(target)}.\n`);
       });
     });
 
@@ -68,7 +68,7 @@ export const restoreCommand = (variables: Variables): Command =>
         await pipeline(source, createWriteStream(draft, { mode: 0o600, flags: "wx" }));
         return restoreFile(path, draft, { withoutPasskeys, prepare: () => rm(key, { force: true }) });
       });
-      await write(`Restored ${path}. ${describeLastIds(lastIds)}\n`);
+      await write(`Restored ${printable(path)}. ${describeLastIds(lastIds)}\n`);
       writeError(
         isGenerated
           ? "Deleted the signing key: the service generates a new one, and all users log in again.\n"
@@ -85,11 +85,11 @@ function fileOf(variables: Variables, command: (url: string) => string): string 
 
 function existing(path: string): string {
   if (existsSync(path)) return path;
-  throw unavailable(`The file ${path} does not exist.`);
+  throw unavailable(`The file ${printable(path)} does not exist.`);
 }
 
 function refuseExisting(path: string): void {
-  if (existsSync(path)) throw usageError(`The file ${path} exists; pass --force to replace it.`);
+  if (existsSync(path)) throw usageError(`The file ${printable(path)} exists; pass --force to replace it.`);
 }
 
 /** Calls `use` with the path of a new file in the folder of `target`. Deletes the new file afterwards. */
@@ -99,7 +99,7 @@ async function withDraft<T>(target: string, use: (draft: string) => Promise<T>):
     return await use(draft);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error && "code" in error)) throw error;
-    throw unavailable(`Cannot write ${target} or read its source: ${describeError(error)}.`);
+    throw unavailable(`Cannot write ${printable(target)} or read its source: ${describeError(error)}.`);
   } finally {
     for (const suffix of ["", "-journal", "-wal", "-shm"]) await rm(draft + suffix, { force: true });
   }

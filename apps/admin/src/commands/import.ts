@@ -113,7 +113,7 @@ function parseTime(text: string): Timestamp {
 /** Opens a file. Only the owner can read a new file, because exports contain hashes. An existing file is never replaced. */
 const openFile = (path: string, flags: "r" | "wx"): Promise<FileHandle> =>
   open(path, flags, 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw unavailable(`Cannot ${flags === "r" ? "read" : "create"} ${path} (${error.code}).`);
+    throw unavailable(`Cannot ${flags === "r" ? "read" : "create"} ${printable(path)} (${error.code}).`);
   });
 
 /** Reads the file, or standard input if it is null. A terminal shows what was read and, if known, the remaining time. */

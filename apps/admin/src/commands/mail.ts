@@ -1,5 +1,5 @@
 /** `mail …`: tests the mail server. */
-import { CliError, EXIT, toJson, write } from "@latchkey/cli";
+import { CliError, EXIT, printable, toJson, write } from "@latchkey/cli";
 import { MAIL_OPTIONS, mailOptions } from "@latchkey/config";
 import { MAIL_KINDS, type MailKind } from "@latchkey/contracts";
 import { createMails, openSmtpTransport } from "@latchkey/mail";
@@ -31,7 +31,9 @@ export function mailCommand(variables: Variables): Command {
         : { subject: "Test", text: "This mail server works.\n" };
       const transport = await openSmtpTransport(server, from);
       await transport.send({ from, to, ...mail });
-      await write(`${json ? toJson({ sent: to }) : `The mail server accepted a mail to ${to}.`}\n`);
+      await write(
+        `${json ? toJson({ sent: to }) : `The mail server accepted a mail to ${printable(to)}.`}\n`,
+      );
     });
   return new Command("mail").description("test the mail server").addCommand(test);
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { toJson, unavailable, usageError, write } from "@latchkey/cli";
+import { printable, toJson, unavailable, usageError, write } from "@latchkey/cli";
 import type { AuthAlgorithm, KeyPairAlgorithm } from "@latchkey/config";
 import { Command, Option } from "commander";
 import { calculateJwkThumbprint, exportJWK, exportPKCS8, exportSPKI, generateKeyPair } from "jose";
@@ -60,7 +60,7 @@ async function createKeyPair(algorithm: KeyPairAlgorithm, prefix?: string) {
 
 const create = (path: string, content: string, mode: number): Promise<void> =>
   writeFile(path, `${content.trimEnd()}\n`, { mode, flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
-    throw unavailable(`Cannot create ${path} (${error.code}).`);
+    throw unavailable(`Cannot create ${printable(path)} (${error.code}).`);
   });
 
 /** The lines with the public key are comments: a service rejects its own public key as the next or the previous key. */
@@ -68,7 +68,7 @@ function describeKeyPair(pair: Awaited<ReturnType<typeof createKeyPair>>): strin
   const [suffix, privateKey, publicKey] =
     "private_key" in pair
       ? ["", quote(pair.private_key), quote(pair.public_key)]
-      : ["_FILE", pair.private_key_file, pair.public_key_file];
+      : ["_FILE", printable(pair.private_key_file), printable(pair.public_key_file)];
   return `# kid: ${pair.kid}
 AUTH_ALGORITHM=${pair.algorithm}
 AUTH_PRIVATE_KEY${suffix}=${privateKey}

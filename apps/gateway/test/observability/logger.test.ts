@@ -14,7 +14,7 @@ const PASSWORD = "correct horse battery staple";
 const LINK_TOKEN = `${Buffer.from('["reset",1,1800000000000,""]').toString("base64url")}.${"A".repeat(43)}`;
 const HASH = `${"0123456789abcdef".repeat(2)}$${createHash("sha256").update("x").digest("hex")}`;
 
-test("a prepared line has the bytes of one that pino formats", () => {
+test("a prepared line has the bytes of one that pino formats, with all unprintable characters escaped", () => {
   const error = new TypeError("a bug", { cause: { message: "its cause" } });
   const odd = Object.assign(new Error(), { name: 1n, message: 2n, code: 3n });
   const linesOf = (prepare: typeof withPreparedLines): string => {
@@ -33,7 +33,8 @@ test("a prepared line has the bytes of one that pino formats", () => {
     logger.fatal({ err: odd }, "uncaughtException");
     return lines;
   };
-  expect(linesOf(withPreparedLines)).toBe(linesOf((logger) => logger));
+  const expected = linesOf((logger) => logger).replaceAll("\u2028", "\\u2028");
+  expect(linesOf(withPreparedLines)).toBe(expected);
 });
 
 test("the check that every test runs on the log detects each kind of secret", () => {
