@@ -87,7 +87,7 @@ export const ERROR_TABLE = defineErrors({
   ONE_TIME_TOKEN_INVALID: {
     status: 400,
     description:
-      "The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive.",
+      "The token of the link is malformed, expired or outdated; except for verifications, also used, or its user is inactive.",
     detail: "Invalid or expired link",
   },
   IDENTITY_REJECTED: {

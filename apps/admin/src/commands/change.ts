@@ -65,7 +65,8 @@ const describeChanges = (variables: Variables): readonly ChangeCommand[] => [
     ],
     about: `${ABOUT_PASSWORDS}
 
-All tokens of the user are revoked, effective with the next request. All
+All tokens of the user are revoked, effective with the next request, and all
+passkeys and identities are deleted. All
 networks of the user become unfamiliar: if the attempts for the e-mail are used
 up, logins return 429 until one is refilled. The service notifies the user.`,
     begin: async () => {

@@ -68,7 +68,7 @@ response; the pages describe them only here.
 
 ${headerItems.join("\n")}`,
 
-  Errors: `Every error is an object with two members. \`detail\` is a sentence, or for 422 a list of issues, which never
+  Errors: `Every error, except the 503 of \`/readyz\` and those of the HTTP server without a body (400, 413, 431, 505), is an object with two members. \`detail\` is a sentence, or for 422 a list of issues, which never
 contain submitted values. \`code\` identifies the error: codes are never renamed, but later versions can add codes. Only
 \`USER_ALREADY_EXISTS\` has a third member: \`field\`, the name of the taken one. The examples of each operation are named
 after its codes. An unknown path returns 404, a known path with an unsupported method 405 with an \`Allow\` header, a body

@@ -44,7 +44,7 @@ export function linkOperations(options: NewCredentialsOptions & { readonly links
       method: "POST",
       path: "/auth/password-reset/confirm",
       summary: "Set a new password with the token of a mail",
-      description: "Revokes all tokens of the user and verifies the e-mail.",
+      description: "Revokes all tokens of the user, deletes their passkeys and identities, makes their other networks unfamiliar, and verifies the e-mail.",
       body: withMinLength(contracts.PasswordResetConfirmation),
       refineBody: passwordIssues,
       issues: [tooShort],
@@ -88,7 +88,7 @@ export function linkOperations(options: NewCredentialsOptions & { readonly links
       feature: "emailChange",
       summary: "Change the e-mail with the token of a mail",
       description:
-        "The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, deletes their passkeys, and notifies the old e-mail.",
+        "The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, deletes their passkeys and identities, and notifies the old e-mail.",
       body: contracts.EmailChangeConfirmation,
       issues: [INVALID_TOKEN_TYPE],
       success: { status: 204, description: "The e-mail is changed." },
