@@ -44,7 +44,8 @@ export function linkOperations(options: NewCredentialsOptions & { readonly links
       method: "POST",
       path: "/auth/password-reset/confirm",
       summary: "Set a new password with the token of a mail",
-      description: "Revokes all tokens of the user, deletes their passkeys and identities, makes their other networks unfamiliar, and verifies the e-mail.",
+      description:
+        "Revokes all tokens of the user, deletes their passkeys and identities, makes their other networks unfamiliar, and verifies the e-mail.",
       body: withMinLength(contracts.PasswordResetConfirmation),
       refineBody: passwordIssues,
       issues: [tooShort],
