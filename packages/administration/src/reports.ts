@@ -18,18 +18,18 @@ export async function* listUsers(users: UserRepository, request: Partial<UserSea
   }
 }
 
-/** Counts all users. @param formatOf returns the format of an imported hash */
+/**
+ * Counts all users.
+ * @param formatOf returns the format of an imported hash
+ * @param signal ends the count. @throws its reason
+ */
 export async function countUsers(
-  users: UserRepository,
+  users: Pick<UserRepository, "countTotals" | "countImported">,
   formatOf: (importedHash: string) => string,
+  signal?: AbortSignal,
 ): Promise<AdminStats> {
-  const totals = await users.countTotals(30 * DAY_SECONDS);
-  const imported: Record<string, number> = {};
-  for await (const page of listUsers(users, { isImported: true }))
-    for (const { importedHash } of page) {
-      const format = formatOf(importedHash ?? "");
-      imported[format] = (imported[format] ?? 0) + 1;
-    }
+  const totals = await users.countTotals(30 * DAY_SECONDS, signal);
+  const imported = Object.fromEntries(await users.countImported(formatOf, signal));
   return { users: totals.users, inactive: totals.inactive, active_30_days: totals.recent, imported };
 }
 

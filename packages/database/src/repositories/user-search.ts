@@ -1,19 +1,18 @@
 /**
- * What an operator reads about users. Invariant: no query of the service reads more rows than its page needs by much, however many
- * users there are: the embedded database blocks the whole service while it reads.
+ * What an operator reads about users. Invariant: no statement reads more rows than its page and a slice of an index, however many
+ * users there are and whichever of them match: the embedded database blocks the whole service while it reads.
  */
 import { emailForms } from "@latchkey/contracts";
 import {
   type AnyColumn,
   and,
   asc,
-  count,
   eq,
   gt,
   inArray,
   isNotNull,
+  lte,
   max,
-  ne,
   or,
   type SQL,
   type SQLWrapper,
@@ -22,7 +21,8 @@ import {
 import type { Dialect, Orm } from "../dialect.ts";
 import { hasRoles, isInactive, type User } from "../tables.ts";
 import { NO_PASSWORD } from "./imports.ts";
-import type { PageRequest, RepositoryClient } from "./repository-client.ts";
+import { type PageRequest, placeholders, type RepositoryClient } from "./repository-client.ts";
+import { readSlices, SLICE_ROWS } from "./slices.ts";
 
 /** Selects the users that meet all conditions. A condition that is undefined is met by every user. */
 export interface UserSearch extends PageRequest {
@@ -48,26 +48,18 @@ export interface LoginMeans {
   readonly networks: number;
 }
 
-export interface UserTotals {
-  readonly users: number;
-  readonly inactive: number;
-  /** Users who logged in since the given time. */
-  readonly recent: number;
-}
-
-/** If more texts begin with the searched one, a walk over all users in the order of ids finds a page sooner. */
-const MAX_INDEXED_MATCHES = 5_000;
+/** If more texts begin with the searched one, a walk over all users in the order of ids is used instead of the matches. */
+const MAX_INDEXED_MATCHES = 1_000;
 const LAST_CHARACTER = "\u{10FFFF}";
-/** The users that one query counts. */
-const COUNTED_AT_ONCE = 50_000;
 
 export interface UserSearches {
-  /** Returns a page in ascending order of ids. */
-  list(request: UserSearch): Promise<User[]>;
+  /**
+   * Returns a page in ascending order of ids. It is shorter than `limit` only if no more users match.
+   * @param signal ends the search. @throws its reason
+   */
+  list(request: UserSearch, signal?: AbortSignal): Promise<User[]>;
   /** @param networkSeconds networks that were stored earlier are not counted */
   countLoginMeans(ids: readonly number[], networkSeconds: number): Promise<Map<number, LoginMeans>>;
-  /** Counts all users, in queries that are short each. */
-  countTotals(recentSeconds: number): Promise<UserTotals>;
 }
 
 const prefixRanges = ({ tables: { users }, binary }: Dialect, prefix: string) => {
@@ -96,61 +88,116 @@ export function matchesQuery(orm: Orm, dialect: Dialect, prefix: string) {
     .from(sql`(select 1) as one`);
 }
 
+interface SearchConditions {
+  /** Of a partial index. undefined: the primary key, or `matches`, finds the users. */
+  readonly index?: SQL | undefined;
+  /** Met by few users, whom an index finds. */
+  readonly matches?: SQL | undefined;
+  /** Checked in each row. No index contains these conditions, so that a walk over another index reads no more than its slice. */
+  readonly filters: readonly SQL[];
+}
+
+const isNoPassword = (importedHash: SQLWrapper, isWithoutPassword: boolean) =>
+  sql`coalesce(${importedHash}, '') ${sql.raw(isWithoutPassword ? "=" : "<>")} ${NO_PASSWORD}`;
+
 /** @param isCommon whether so many users match the prefix that the indexes are not used for it */
-export function searchQuery(orm: Orm, dialect: Dialect, request: UserSearch, isCommon: boolean) {
+function searchConditions(dialect: Dialect, request: UserSearch, isCommon: boolean): SearchConditions {
   const { tables, isReturnedBy } = dialect;
   const { users } = tables;
-  const { after, limit, email, domain, search, contains, isActive } = request;
-  const { role, isWithoutPassword, isImported } = request;
-  const conditions = [gt(users.id, after)];
-  if (email !== undefined) conditions.push(inArray(users.email, emailForms(email)));
+  const { email, domain, search, contains, isActive, role, isWithoutPassword, isImported } = request;
+  const filters: SQL[] = [];
   if (domain !== undefined) {
     const patterns = emailForms(`@${domain}`).map((form) => `%${escapeLike(form)}`);
-    conditions.push(sql`(${or(...patterns.map((pattern) => isLike(sql`${users.email}`, pattern)))})`);
+    filters.push(sql`(${or(...patterns.map((pattern) => isLike(sql`${users.email}`, pattern)))})`);
   }
   if (contains !== undefined) {
     const pattern = sql`lower(${`%${escapeLike(contains)}%`})`;
     const [inEmail, inUsername] = [users.email, users.username].map((text) =>
       isLike(sql`lower(${text})`, pattern),
     );
-    conditions.push(sql`(${inEmail} or ${inUsername})`);
+    filters.push(sql`(${inEmail} or ${inUsername})`);
   }
-  if (search !== undefined) {
+  if (search !== undefined && (isCommon || email !== undefined)) {
+    const begins = (text: SQL) => sql`substr(${text}, 1, length(lower(${search}))) = lower(${search})`;
+    filters.push(sql`(${begins(sql`${users.email}`)} or ${begins(sql`lower(${users.username})`)})`);
+  }
+  if (role !== undefined) filters.push(isLike(sql`${users.roles}`, `%${escapeLike(JSON.stringify(role))}%`));
+  if (isWithoutPassword !== undefined) filters.push(isNoPassword(users.importedHash, isWithoutPassword));
+  if (isImported) filters.push(isNotNull(sql`nullif(${users.importedHash}, ${NO_PASSWORD})`));
+  const isOfState = isActive === undefined ? [] : [eq(users.isActive, isActive)];
+
+  if (email !== undefined)
+    return { matches: inArray(users.email, emailForms(email)), filters: [...filters, ...isOfState] };
+  if (search !== undefined && !isCommon) {
     const ranges = prefixRanges(dialect, search);
     const ids = (range: SQL) => sql`select ${users.id} from ${users} where ${range}`;
-    const found = sql`${users.id} ${isReturnedBy(sql`${ids(ranges.email)} union ${ids(ranges.username)}`)}`;
-    conditions.push(isCommon ? sql`(${ranges.email} or ${ranges.username})` : found);
+    const matches = sql`${users.id} ${isReturnedBy(sql`${ids(ranges.email)} union ${ids(ranges.username)}`)}`;
+    return { matches, filters: [...filters, ...isOfState] };
   }
-  if (isActive !== undefined)
-    conditions.push(isActive ? eq(users.isActive, true) : isInactive(users.isActive));
-  if (role !== undefined)
-    conditions.push(
-      hasRoles(users.roles),
-      isLike(sql`${users.roles}`, `%${escapeLike(JSON.stringify(role))}%`),
-    );
-  if (isWithoutPassword !== undefined) {
-    const comparison = sql.raw(isWithoutPassword ? "=" : "is distinct from");
-    conditions.push(sql`${users.importedHash} ${comparison} ${NO_PASSWORD}`);
-  }
-  if (isImported) conditions.push(isNotNull(users.importedHash), ne(users.importedHash, NO_PASSWORD));
-  return orm
+  if (role !== undefined) return { index: hasRoles(users.roles), filters: [...filters, ...isOfState] };
+  if (isWithoutPassword || isImported)
+    return { index: isNotNull(users.importedHash), filters: [...filters, ...isOfState] };
+  if (isActive === false) return { index: isInactive(users.isActive), filters };
+  return { filters: [...filters, ...isOfState] };
+}
+
+const given = placeholders("after", "until", "limit", "rows");
+
+/**
+ * `page` selects the users after `after`, and up to `until` if `slice` is not null. `slice` selects the last of the next `rows` ids
+ * of the index.
+ */
+export function searchQueries(orm: Orm, dialect: Dialect, request: UserSearch, isCommon: boolean) {
+  const { users } = dialect.tables;
+  const { index, matches, filters } = searchConditions(dialect, request, isCommon);
+  const isSliced = matches === undefined && filters.length > 0;
+  const isAfter = and(gt(users.id, given.after), index);
+  const ids = orm
+    .select({ id: users.id })
+    .from(users)
+    .where(isAfter)
+    .orderBy(asc(users.id))
+    .limit(given.rows);
+  const next = ids.as("slice");
+  const page = orm
     .select()
     .from(users)
-    .where(and(...conditions))
-    .orderBy(asc(users.id))
-    .limit(limit);
+    .where(and(isAfter, isSliced ? lte(users.id, given.until) : matches, ...filters));
+  return {
+    slice: isSliced ? orm.select({ last: max(next.id) }).from(next) : null,
+    page: page.orderBy(asc(users.id)).limit(given.limit),
+  };
 }
 
 export function createUserSearches({ orm, prepare }: RepositoryClient, dialect: Dialect): UserSearches {
   const { tables, later } = dialect;
-  const { users, userNetworks, passkeys, identities } = tables;
+  const { userNetworks, passkeys, identities } = tables;
+
+  const isCommonPrefix = async (prefix: string): Promise<boolean> => {
+    const [matches] = await prepare(matchesQuery(orm, dialect, prefix))({});
+    return Math.max(Number(matches?.emails), Number(matches?.usernames)) >= MAX_INDEXED_MATCHES;
+  };
 
   return {
-    list: async (request) => {
-      const { search } = request;
-      const [matches] = search === undefined ? [] : await prepare(matchesQuery(orm, dialect, search))({});
-      const isCommon = Math.max(Number(matches?.emails), Number(matches?.usernames)) >= MAX_INDEXED_MATCHES;
-      return prepare(searchQuery(orm, dialect, request, isCommon))({});
+    list: async (request, signal) => {
+      const { after: first, limit, email, search } = request;
+      const isCommon = search !== undefined && email === undefined && (await isCommonPrefix(search));
+      const { slice, page } = searchQueries(orm, dialect, request, isCommon);
+      const select = prepare(page);
+      if (slice === null) return select({ after: first, limit });
+      const selectEnd = prepare(slice);
+      const found: User[] = [];
+      // Most pages are found in few rows.
+      let rows = Math.min(limit, SLICE_ROWS);
+      const read = async (after: number) => {
+        const until = Number((await selectEnd({ after, rows }))[0]?.last ?? 0);
+        if (until === 0) return null;
+        found.push(...(await select({ after, until, limit: limit - found.length })));
+        rows = Math.min(4 * rows, SLICE_ROWS);
+        return found.length < limit ? until : null;
+      };
+      await readSlices(first, read, signal);
+      return found;
     },
     countLoginMeans: async (ids, networkSeconds) => {
       const countOf = (name: keyof LoginMeans, userId: SQLWrapper & Pick<AnyColumn, "table">, more?: SQL) =>
@@ -169,28 +216,6 @@ export function createUserSearches({ orm, prepare }: RepositoryClient, dialect: 
         if (own) own[name] = Number(rows);
       }
       return means;
-    },
-    countTotals: async (recentSeconds) => {
-      const totals = { users: 0, inactive: 0, recent: 0 };
-      const { id, isActive, lastLoginAt } = users;
-      const sumOf = (condition: SQL) =>
-        sql<number | string>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`;
-      for (let after = 0; ; ) {
-        const page = orm.select({ id, isActive, lastLoginAt }).from(users).where(gt(id, after));
-        const part = page.orderBy(asc(id)).limit(COUNTED_AT_ONCE).as("part");
-        const counts = orm
-          .select({
-            last: max(part.id),
-            users: count(),
-            inactive: sumOf(isInactive(part.isActive)),
-            recent: sumOf(sql`${part.lastLoginAt} > ${later(-recentSeconds)}`),
-          })
-          .from(part);
-        const [counted] = await prepare(counts)({});
-        if (!counted?.last) return totals;
-        for (const name of ["users", "inactive", "recent"] as const) totals[name] += Number(counted[name]);
-        after = Number(counted.last);
-      }
     },
   };
 }

@@ -15,6 +15,7 @@ import { createOperatorChanges, type OperatorChanges } from "./operator-changes.
 import { UNLIMITED } from "./outbox.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
 import { createUserChanges, explainConflict, type UserChange } from "./user-changes.ts";
+import { createUserCounts, type UserCounts } from "./user-counts.ts";
 import { createUserSearches, type UserSearches } from "./user-search.ts";
 
 export interface NewUser extends Pick<User, "email" | "username" | "hashedPassword"> {
@@ -36,7 +37,13 @@ export interface NewUser extends Pick<User, "email" | "username" | "hashedPasswo
 type UserOfNetwork = User & { readonly networkSeenAt: Timestamp | null };
 
 /** Ids are positive safe integers and are never reused. */
-export interface UserRepository extends EmailChanges, OperatorChanges, Logins, UserSearches, Imports {
+export interface UserRepository
+  extends EmailChanges,
+    OperatorChanges,
+    Logins,
+    UserSearches,
+    UserCounts,
+    Imports {
   findById(id: number): Promise<User | null>;
   /** Creates the user and, if given, an identity that logs in. @throws UserAlreadyExists, IdentityAlreadyUsed */
   create(user: NewUser, identity?: NewIdentity): Promise<User>;
@@ -93,6 +100,7 @@ export function createUserRepository(client: RepositoryClient, dialect: Dialect)
     ...createOperatorChanges(client, dialect, findByEmail),
     ...createLogins(client, dialect),
     ...createUserSearches(client, dialect),
+    ...createUserCounts(client, dialect),
     ...createImports(client, dialect),
     findById,
     create: ({ networkDigest, verifies, invites, ...values }, identity) =>

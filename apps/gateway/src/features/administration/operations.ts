@@ -63,9 +63,9 @@ export function administrationOperations(options: AdministrationOperationsOption
         typeof cursor === "string" ? { ...others, cursor } : others,
       issues: [wrongType("query", "limit", "integer")],
       success: { status: 200, description: "A page.", schema: contracts.AdminUserPage },
-      async handler({ query }) {
+      async handler({ query }, { signal }) {
         const { email, search, state, role, without_password: withoutPassword, cursor } = query;
-        const { items, nextAfter } = await service.list({
+        const page = {
           after: (cursor !== undefined && decodeCursor(cursor)) || 0,
           limit: query.limit ?? contracts.PAGE_SIZE_DEFAULT,
           email: email && contracts.normalizeEmail(email),
@@ -73,7 +73,8 @@ export function administrationOperations(options: AdministrationOperationsOption
           isActive: state && state === "active",
           role,
           isWithoutPassword: withoutPassword && withoutPassword === "true",
-        });
+        };
+        const { items, nextAfter } = await service.list(page, signal);
         return { items, next_cursor: nextAfter === null ? null : encodeCursor(nextAfter) };
       },
     }),
@@ -205,7 +206,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       summary: "Count the users",
       description: "Reads all users, in short queries.",
       success: { status: 200, description: "The numbers of users.", schema: contracts.AdminStats },
-      handler: () => service.count(),
+      handler: (_, { signal }) => service.count(signal),
     }),
   ];
 }

@@ -54,7 +54,7 @@ export interface AdministrationService
   /** @throws USER_NOT_FOUND */
   read(id: number): Promise<AdminUser>;
   /** `nextAfter` is the id of the last returned user, or null if there is no next page. */
-  list(request: UserSearch): Promise<{ items: AdminUser[]; nextAfter: number | null }>;
+  list(request: UserSearch, signal: AbortSignal): Promise<{ items: AdminUser[]; nextAfter: number | null }>;
   /** `isNew` is false if the user existed without a password and only got another invitation. */
   create(
     request: CreateAdminUserRequest,
@@ -68,7 +68,7 @@ export interface AdministrationService
     operator: Operator,
     signal: AbortSignal,
   ): Promise<AdminUser>;
-  count(): Promise<AdminStats>;
+  count(signal: AbortSignal): Promise<AdminStats>;
 }
 
 export function createAdministrationService(options: AdministrationServiceOptions): AdministrationService {
@@ -92,9 +92,9 @@ export function createAdministrationService(options: AdministrationServiceOption
       return explainLogin(user, { users, hasPassword, formatOf: hashFormat, rules, limits: found });
     },
     read: async (id) => describe(await administration.find({ id })),
-    async list(request) {
+    async list(request, signal) {
       // One more row shows whether there is a next page.
-      const rows = await users.list({ ...request, limit: request.limit + 1 });
+      const rows = await users.list({ ...request, limit: request.limit + 1 }, signal);
       const items = await describeUsers(users, rows.slice(0, request.limit), hasPassword);
       return { items, nextAfter: rows.length > request.limit ? (items.at(-1)?.id ?? null) : null };
     },
@@ -135,7 +135,7 @@ export function createAdministrationService(options: AdministrationServiceOption
     revokeTokens: administration.revokeTokens,
     removePasskeys: administration.removePasskeys,
     sendReset: administration.sendReset,
-    count: () => countUsers(users, hashFormat),
+    count: (signal) => countUsers(users, hashFormat, signal),
   };
 }
 
