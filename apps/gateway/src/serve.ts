@@ -39,6 +39,7 @@ async function openMigrated(options: DatabaseOptions, logger: Logger) {
     const schema = await database.migrate((message) => logger.warn(message));
     if (schema === "newer")
       logger.warn("The database schema is newer than this release and compatible with it.");
+    await database.checkIds();
     return { database, digestEmail: await database.digests.openEmailDigest() };
   } catch (error) {
     throw databaseError(error, EXIT.dataError);

@@ -65,6 +65,7 @@ const DATABASE_EXIT_CODES: Readonly<Record<string, ExitCode>> = {
   INVALID_BACKUP: EXIT.dataError,
   COPY_REJECTED: EXIT.dataError,
   IDS_EXHAUSTED: EXIT.dataError,
+  IDS_BEHIND: EXIT.dataError,
   SCHEMA_TOO_NEW: EXIT.dataError,
   MIGRATION_REJECTED: EXIT.dataError,
 };

@@ -30,6 +30,12 @@ export interface Database extends Repositories, AsyncDisposable {
    * @throws DatabaseUnavailable
    */
   migrate(log?: (message: string) => void): Promise<SchemaState>;
+  /**
+   * Detects identity columns that are behind their tables, such as after logical replication. Cheap, and safe while other
+   * processes create rows. Does nothing if the role cannot read the sequences.
+   * @throws IdsBehind
+   */
+  checkIds(): Promise<void>;
   /** Closes all connections. Later calls of the repositories reject with `DatabaseUnavailable`. */
   close(): Promise<void>;
 }

@@ -94,6 +94,16 @@ export class IdsExhausted extends DatabaseError {
   }
 }
 
+/** New rows of a table would get ids that other rows have, so that the database would reject them. */
+export class IdsBehind extends DatabaseError {
+  constructor(table: string) {
+    super(
+      "IDS_BEHIND",
+      `The next id of the table ${table} is already used, as after logical replication, which copies no sequences. Stop the service everywhere, and run \`bun run admin raise-ids --keep-tokens\` or, if transactions can be lost, \`bun run admin raise-ids\`.`,
+    );
+  }
+}
+
 /**
  * The codes with which a reachable database rejects a statement: PostgreSQL's classes 22 (data), 23 (constraints) and 42
  * (names and privileges), described in appendix A of the PostgreSQL documentation, and the equivalent codes of SQLite.

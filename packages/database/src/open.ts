@@ -6,7 +6,7 @@ import type * as Backup from "./libsql/backup.ts";
 import type * as Restore from "./libsql/restore.ts";
 import type { CopiedTable, OnCopyProgress } from "./maintenance/copy.ts";
 import type { ExclusiveSession, SessionRole } from "./maintenance/exclusive-session.ts";
-import type { LastIds } from "./maintenance/raise-ids.ts";
+import type { LastIds, RaiseOptions } from "./maintenance/raise-ids.ts";
 
 /**
  * Opens the database, but does not migrate the schema: call `migrate()` before you use the repositories.
@@ -45,17 +45,17 @@ export async function copyDatabase(
 }
 
 /**
- * Raises the ids of new users and todos by `by`, and revokes all tokens. Migrates the database. Refused while another session
- * uses the database. Returns the ids above which new ids are.
+ * Raises the ids of new rows by `by` and, unless `keepsTokens`, revokes all tokens. Migrates the database. Refused while another
+ * session uses the database. Returns the ids above which new ids are.
  * @throws {IdsExhausted | CopyRejected | UnsupportedDatabaseUrl | DatabaseUnavailable | MigrationRejected}
  */
 export async function raiseDatabaseIds(
   options: DatabaseOptions,
-  { by, withoutPasskeys }: { readonly by: number; readonly withoutPasskeys: boolean },
+  { by, withoutPasskeys, keepsTokens }: { readonly by: number } & Omit<RaiseOptions, "raise">,
 ): Promise<LastIds> {
   const { raisedBy, raiseIds } = await import("./maintenance/raise-ids.ts");
   return withSession(options, "database", (session) =>
-    raiseIds(session, { raise: (lastIds) => raisedBy(lastIds, by), withoutPasskeys }),
+    raiseIds(session, { raise: (lastIds) => raisedBy(lastIds, by), withoutPasskeys, keepsTokens }),
   );
 }
 

@@ -56,6 +56,32 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
     expect(await addUser("fay")).toBe(2_000_002);
   });
 
+  test("the ids of every table are raised and, to keep the tokens, nothing else is changed", async () => {
+    await using fixture = await openFixture();
+    const { addUser, addTodo, raise, sql, tool } = fixture;
+    const rows = ["users", "passkeys", "identities", "outbox"].map((table) => `select * from ${table}`);
+    const read = () => Promise.all(rows.map((query) => sql(query)));
+    await addUser("ada");
+    await sql("update users set token_version = 7, password_change_token_id = 'kept'");
+    await sql(INSERT_PASSKEY);
+    // As logical replication leaves the tables of PostgreSQL: rows with ids that no sequence has assigned.
+    await sql(`insert into identities (id, user_id, issuer, subject, provider) values (3, 1, 'i', 's', 'p')`);
+    await sql("insert into outbox (id, kind) values (2, 'reset')");
+    const before = await read();
+    const { code, stdout } = await tool("raise-ids", "--keep-tokens");
+    expect([code, stdout]).toEqual([
+      0,
+      "New users get ids above 1000001, new todos above 1000000. Nothing else is changed.\n",
+    ]);
+    expect(await read()).toEqual(before);
+    const idOf = async (insert: string) => Number((await sql<{ id: number }>(`${insert} returning id`))[0]?.id);
+    expect(await addUser("bob")).toBe(1_000_002);
+    expect(await addTodo()).toBe(1_000_001);
+    expect(await idOf(INSERT_IDENTITY)).toBe(1_000_004);
+    expect(await idOf("insert into outbox (kind) values ('reset')")).toBe(1_000_003);
+    expect(await raise("--keep-tokens", "--without-passkeys")).toBe(64);
+  });
+
   test("every token version grows by a random number, kept tokens end, and passkeys and identities remain unless they are to be deleted", async () => {
     await using fixture = await openFixture();
     const { addUser, raise, sql } = fixture;

@@ -52,6 +52,8 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
       });
     },
     migrate: () => migrate(path),
+    // SQLite continues after the highest id of the table, also if `sqlite_sequence` has a lower one.
+    checkIds: async () => {},
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -4,7 +4,7 @@
  */
 import { rename, rm } from "node:fs/promises";
 import { InvalidBackup } from "../errors.ts";
-import { type LastIds, LOST_IDS, raisedBy, raiseIds } from "../maintenance/raise-ids.ts";
+import { IDENTITY_TABLES, type LastIds, LOST_IDS, lastIdsOf, raisedBy, raiseIds } from "../maintenance/raise-ids.ts";
 import { connected, isDamaged, lock, sync } from "./backup.ts";
 import type { Connection } from "./connection.ts";
 import { withExclusiveSession } from "./exclusive-session.ts";
@@ -57,9 +57,9 @@ interface ReplacedFile extends LastIds {
  */
 function lastIdsAfter(backup: LastIds, backupKey: string | null, replaced: ReplacedFile | null): LastIds {
   const isSame = replaced !== null && replaced.key !== null && replaced.key === backupKey;
-  if (isSame && replaced.users >= backup.users && replaced.todos >= backup.todos) return replaced;
-  const { users, todos } = raisedBy(backup, LOST_IDS);
-  return { users: Math.max(users, replaced?.users ?? 0), todos: Math.max(todos, replaced?.todos ?? 0) };
+  if (isSame && IDENTITY_TABLES.every((table) => replaced[table] >= backup[table])) return replaced;
+  const raised = raisedBy(backup, LOST_IDS);
+  return lastIdsOf((table) => Math.max(raised[table], replaced?.[table] ?? 0));
 }
 
 /** Every database has a random key from a migration, which backups and copies keep. Returns null before that migration. */
@@ -79,12 +79,15 @@ function readKey({ database }: Connection): string | null {
 function readReplaced(connection: Connection): ReplacedFile | null {
   const { database } = connection;
   const lastIdOf = (table: keyof LastIds): number => {
+    // An earlier release has created the file, without this table.
+    const exists = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").all(table).length > 0;
+    if (!exists && table !== "users" && table !== "todos") return 0;
     const last = `max((SELECT coalesce(max(id), 0) FROM ${table}), coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = '${table}'), 0))`;
     const [[id] = []] = database.prepare(`SELECT ${last}`).raw().all() as number[][];
     return Number(id);
   };
   try {
-    return { users: lastIdOf("users"), todos: lastIdOf("todos"), key: readKey(connection) };
+    return { ...lastIdsOf(lastIdOf), key: readKey(connection) };
   } catch {
     return null;
   }

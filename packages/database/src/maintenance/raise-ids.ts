@@ -1,23 +1,26 @@
 /**
- * Prepares a database that can have lost transactions, such as a restored backup. Invariants: an id that a lost user or todo had
- * is not assigned again, because applications know users by id. No token that was ever issued has the version of its user.
+ * Prepares a database that can have lost transactions, such as a restored backup. Invariants: an id that a lost row had is not
+ * assigned again, because applications know users by id. No token that was ever issued has the version of its user. After a move
+ * that lost nothing but the states of the sequences, only the ids are raised.
  */
 import { ID_MAX } from "@latchkey/contracts";
 import { sql } from "drizzle-orm";
 import { IdsExhausted } from "../errors.ts";
 import type { ExclusiveSession } from "./exclusive-session.ts";
 
-/** The tables whose ids clients know. */
-const TABLES = ["users", "todos"] as const;
+/** The tables with an identity column. */
+export const IDENTITY_TABLES = ["users", "todos", "identities", "outbox"] as const;
 
 /** Ids by table. New rows get higher ids. */
-export type LastIds = Readonly<Record<(typeof TABLES)[number], number>>;
+export type LastIds = Readonly<Record<(typeof IDENTITY_TABLES)[number], number>>;
 
 export interface RaiseOptions {
   /** Returns the new last ids. A lower one than before is ignored. */
   readonly raise: (lastIds: LastIds) => LastIds;
-  /** Deletes all passkeys and identities: a backup also has those that users have removed since. */
-  readonly withoutPasskeys: boolean;
+  /** Deletes all passkeys and identities: a backup also has those that users have removed since. @default false */
+  readonly withoutPasskeys?: boolean | undefined;
+  /** Changes nothing but the ids of new rows: no transaction was lost. @default false */
+  readonly keepsTokens?: boolean | undefined;
 }
 
 /** Far more than a service can assign between two backups. */
@@ -26,15 +29,19 @@ export const LOST_IDS = 1_000_000;
 /** A token can have any lower version. With a random number, nobody knows the version that a token would need. */
 const MAX_VERSIONS = 2 ** 20;
 
-export const raisedBy = ({ users, todos }: LastIds, by: number): LastIds => ({
-  users: users + by,
-  todos: todos + by,
+export const lastIdsOf = (idOf: (table: keyof LastIds) => number): LastIds => ({
+  users: idOf("users"),
+  todos: idOf("todos"),
+  identities: idOf("identities"),
+  outbox: idOf("outbox"),
 });
+
+export const raisedBy = (lastIds: LastIds, by: number): LastIds => lastIdsOf((table) => lastIds[table] + by);
 
 /** Returns the new last ids. @throws IdsExhausted */
 export async function raiseIds(
   session: ExclusiveSession,
-  { raise, withoutPasskeys }: RaiseOptions,
+  { raise, withoutPasskeys = false, keepsTokens = false }: RaiseOptions,
 ): Promise<LastIds> {
   const { orm, tables, dialect } = session;
   const { users, passkeys, identities } = dialect.tables;
@@ -43,14 +50,15 @@ export async function raiseIds(
     if (!table) throw new Error(`The schema has no table ${name}`);
     return table;
   };
-  const lastIds = { users: 0, todos: 0 };
-  for (const name of TABLES) lastIds[name] = await session.lastId(tableOf(name));
+  const lastIds = { users: 0, todos: 0, identities: 0, outbox: 0 };
+  for (const name of IDENTITY_TABLES) lastIds[name] = await session.lastId(tableOf(name));
   const raised = raise(lastIds);
-  for (const name of TABLES) {
+  for (const name of IDENTITY_TABLES) {
     lastIds[name] = Math.max(lastIds[name], raised[name]);
     if (lastIds[name] >= ID_MAX) throw new IdsExhausted(name);
     await session.setLastId(tableOf(name), lastIds[name]);
   }
+  if (keepsTokens) return lastIds;
   const values = {
     tokenVersion: sql`${users.tokenVersion} + ${dialect.randomTo(MAX_VERSIONS)}`,
     passwordChangeTokenId: null,

@@ -4,6 +4,7 @@ import { sql } from "drizzle-orm";
 import type { Database, DatabaseOptions } from "../database.ts";
 import { createRepositories } from "../repositories/repositories.ts";
 import { openClient, withDeadline } from "./client.ts";
+import { checkIds } from "./check-ids.ts";
 import type { PreparedStatements } from "./connection.ts";
 import { dialect } from "./dialect.ts";
 import { migrate } from "./migrate.ts";
@@ -36,6 +37,7 @@ export function openPostgresDatabase({
     // even if only pings use the pool.
     ping: async () => void (await withDeadline(run(orm.execute(sql`select 1`)), PING_DEADLINE_MS)),
     migrate: (log) => migrate({ address, preparedStatements, log }),
+    checkIds: () => checkIds(client),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -32,6 +32,8 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   // the client therefore sends the wrong number of parameters.
   "08P01":
     "a connection pooler reported an error, or mixed up prepared statements; see its log. PgBouncer must have statement_timeout in ignore_startup_parameters",
+  "23505":
+    "a value is already used; if it is an id, the sequences of the tables are behind, as after logical replication: stop the service and run raise-ids, after a move that lost nothing with --keep-tokens",
   "26000": LOST_STATEMENT,
   "28000": "the server rejected the user",
   "28P01": "the server rejected the user or the password",

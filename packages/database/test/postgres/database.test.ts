@@ -7,6 +7,7 @@ import {
   openDatabase,
   UnsupportedDatabaseServer,
 } from "../../src/index.ts";
+import { IdsBehind } from "../../src/errors.ts";
 import { unavailable } from "../../src/postgres/errors.ts";
 import { checkServer } from "../../src/postgres/migrate.ts";
 import { claim } from "../support/outbox-conformance.ts";
@@ -33,11 +34,34 @@ describe("the PostgreSQL schema", () => {
     const url = testDatabase.url.replace("latchkey:latchkey", "app_user:app_user");
     await using database = await openDatabase({ url });
     await database.migrate();
+    await database.checkIds();
     expect(await database.todos.create({ title: "x", completed: false })).toMatchObject({ id: 1 });
     await testDatabase.query("revoke all on todos from app_user");
     const error = await database.todos.findById(1).catch((reason) => reason);
     expect(error).toBeInstanceOf(DatabaseUnavailable);
     expect(error.reason).toBe("42501");
+  });
+
+  test("with sequences that are behind their tables is refused, and an insert that fails names raise-ids", async (testDatabase) => {
+    const { database, query, users } = testDatabase;
+    await database.checkIds();
+    await users.create(ada);
+    await database.checkIds();
+    for (const [table, insert] of [
+      ["identities", "(user_id, issuer, subject, provider) values (1, 'i', 's', 'p')"],
+      ["outbox", "(kind) values ('reset')"],
+      ["todos", "(title) values ('x')"],
+      ["users", "(email, username, hashed_password) values ('bob@example.org', 'bob', '')"],
+    ] as const) {
+      await query(`insert into ${table} ${insert}`);
+      await database.checkIds();
+      await query(`alter table ${table} alter column id restart with 1`);
+      expect(await errorOf(database.checkIds())).toEqual(new IdsBehind(table));
+      if (table !== "users") await query(`alter table ${table} alter column id restart with 9`);
+    }
+    const eve = { ...ada, email: "eve@example.org", username: "eve" };
+    const error = await errorOf(users.create(eve));
+    expect(error).toMatchObject({ reason: "23505", explanation: expect.stringContaining("raise-ids") });
   });
 
   it("is created completely or not at all", async () => {
