@@ -87,12 +87,21 @@ test("with an embedded database the exit code is 65 if a newer release has migra
 });
 
 inFullRun(test)(
-  "on PostgreSQL the exit code is 65 for an unusable schema and 69 for a wrong password or an unreachable server",
+  "on PostgreSQL the exit code is 65 for an unusable schema or used ids, and 69 for a wrong password or an unreachable server",
   async () => {
     await using server = await startPostgresServer();
     const url = await server.createDatabase();
     await server.query("create table public.users (name text)", url);
     expect((await exitWith(url)).code).toBe(65);
+
+    const moved = await server.createDatabase();
+    await using database = await openDatabase({ url: moved });
+    await database.migrate();
+    await server.query("insert into todos (id, title) values (1, 'Replicated')", moved);
+    expect(await exitWith(moved)).toEqual({
+      code: 65,
+      lines: [expect.stringContaining("raise-ids --keep-tokens")],
+    });
 
     const wrong = new URL(url);
     wrong.password = "Hunter2";

@@ -4,7 +4,14 @@
  */
 import { rename, rm } from "node:fs/promises";
 import { InvalidBackup } from "../errors.ts";
-import { IDENTITY_TABLES, type LastIds, LOST_IDS, lastIdsOf, raisedBy, raiseIds } from "../maintenance/raise-ids.ts";
+import {
+  IDENTITY_TABLES,
+  type LastIds,
+  LOST_IDS,
+  lastIdsOf,
+  raisedBy,
+  raiseIds,
+} from "../maintenance/raise-ids.ts";
 import { connected, isDamaged, lock, sync } from "./backup.ts";
 import type { Connection } from "./connection.ts";
 import { withExclusiveSession } from "./exclusive-session.ts";

@@ -6,10 +6,9 @@ import { emailForms, type MailKind } from "@latchkey/contracts";
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import type { OutboxRow, User } from "../tables.ts";
-import { EPOCH } from "../timestamp.ts";
 import { matchEmailForms } from "./email-forms.ts";
-import { placeholders, type RepositoryClient } from "./repository-client.ts";
-import { readSlices, SLICE_ROWS } from "./slices.ts";
+import { createOutboxCount } from "./outbox-count.ts";
+import type { RepositoryClient } from "./repository-client.ts";
 
 /** An e-mail address, and whether a user has verified the address. */
 export type Recipient = Pick<User, "email" | "emailVerified">;
@@ -95,10 +94,10 @@ export interface OutboxRepository {
 
 const FINISHED = { nextAttemptAt: null, recipient: null };
 
-export function createOutboxRepository(
-  { orm, prepare, run, transact }: RepositoryClient,
-  { tables: { outbox, users }, now, later, skipLocked, lockText }: Dialect,
-): OutboxRepository {
+export function createOutboxRepository(client: RepositoryClient, dialect: Dialect): OutboxRepository {
+  const { orm, prepare, run, transact } = client;
+  const { tables, now, later, skipLocked, lockText } = dialect;
+  const { outbox, users } = tables;
   const { nextAttemptAt } = outbox;
   // A new mail is due immediately, but PostgreSQL can round its time up to the next millisecond.
   const isDue = lte(nextAttemptAt, later(0.001));
@@ -113,19 +112,6 @@ export function createOutboxRepository(
   const [due, dueNew] = [prepare(next(false)), prepare(next(true))];
   const count = sql<number | string>`count(*)`;
   const isWaiting = isNotNull(nextAttemptAt);
-  const slice = placeholders("after", "until");
-  // The raw value: a damaged one, which is read as another time, must not be the end of two slices.
-  const time = sql<string>`${nextAttemptAt}`;
-  const isAfter = gt(nextAttemptAt, slice.after);
-  const nextTimes = orm.select({ time }).from(outbox).where(isAfter).orderBy(asc(nextAttemptAt));
-  const endOfSlice = prepare(nextTimes.limit(1).offset(SLICE_ROWS - 1));
-  const waitingUntil = prepare(
-    orm
-      .select({ count })
-      .from(outbox)
-      .where(and(isAfter, lte(nextAttemptAt, slice.until))),
-  );
-  const waitingAfter = prepare(orm.select({ count }).from(outbox).where(isAfter));
   const isOld = and(isNull(nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
 
   const write = async (query: PromiseLike<unknown>): Promise<void> => void (await run(query));
@@ -208,15 +194,6 @@ export function createOutboxRepository(
       return write(query.where(claimed));
     },
     deleteOld: () => write(orm.delete(outbox).where(isOld)),
-    count: async () => {
-      let waiting = 0;
-      await readSlices(EPOCH, async (after: string) => {
-        const [end] = await endOfSlice({ after });
-        const counted = end ? waitingUntil({ after, until: end.time }) : waitingAfter({ after });
-        waiting += Number((await counted)[0]?.count);
-        return end?.time ?? null;
-      });
-      return waiting;
-    },
+    count: createOutboxCount(client, dialect),
   };
 }
