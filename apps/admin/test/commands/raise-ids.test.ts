@@ -74,7 +74,8 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
       "New users get ids above 1000001, new todos above 1000000. Nothing else is changed.\n",
     ]);
     expect(await read()).toEqual(before);
-    const idOf = async (insert: string) => Number((await sql<{ id: number }>(`${insert} returning id`))[0]?.id);
+    const idOf = async (insert: string) =>
+      Number((await sql<{ id: number }>(`${insert} returning id`))[0]?.id);
     expect(await addUser("bob")).toBe(1_000_002);
     expect(await addTodo()).toBe(1_000_001);
     expect(await idOf(INSERT_IDENTITY)).toBe(1_000_004);

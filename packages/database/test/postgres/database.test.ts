@@ -1,13 +1,13 @@
 /** What is particular to PostgreSQL: migrations, privileges, session settings, types, connection errors. */
 import { afterAll, describe, expect, it } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { IdsBehind } from "../../src/errors.ts";
 import {
   DatabaseUnavailable,
   MigrationRejected,
   openDatabase,
   UnsupportedDatabaseServer,
 } from "../../src/index.ts";
-import { IdsBehind } from "../../src/errors.ts";
 import { unavailable } from "../../src/postgres/errors.ts";
 import { checkServer } from "../../src/postgres/migrate.ts";
 import { claim } from "../support/outbox-conformance.ts";
