@@ -33,7 +33,8 @@ const FILL_OUTBOX = `insert into outbox (kind, user_id, email_digest, attempts, 
 const policy = {
   digestMailbox: ({ email }: Recipient) => email,
   budgets: Object.values(MAIL_BUDGETS),
-  isSendable: () => true,
+  isWanted: () => true,
+  isExpired: () => false,
 };
 const env = { NODE_ENV: "production", RATE_LIMIT_ENABLED: "false", CONSTANT_DERIVATIONS: "true" };
 

@@ -112,7 +112,7 @@ export async function createApp(options: AppOptions) {
   }
   if (rules.hasEmailLogin) {
     const { createEmailLogin, emailLoginOperations } = await import("./features/email-login/feature.ts");
-    const emailLogin = createEmailLogin({ users, outbox, store, loginCodes, digests, steps: authService });
+    const emailLogin = createEmailLogin({ users, outbox, loginCodes, digests, steps: authService });
     optionalOperations.push(...emailLoginOperations(emailLogin));
   }
   const operations = createOperations({

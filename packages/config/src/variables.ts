@@ -176,14 +176,8 @@ export const VARIABLES = {
   AUTH_REQUIRE_VERIFIED_EMAIL: variable(boolean, { default: "false" }).describe(
     "`true` rejects logins and renewals of users with an unverified e-mail, and mails them a verification; requires mail",
   ),
-  AUTH_EMAIL_LOGIN: variable(boolean, {
-    default: "false",
-    warn: (isOn, { isSet }) =>
-      isOn && !isSet("REDIS_URL")
-        ? "is true without REDIS_URL: each replica counts attempts to guess a code by itself; run only one replica"
-        : null,
-  }).describe(
-    "`true` lets users log in with a code from a mail; requires mail, and `REDIS_URL` with several replicas",
+  AUTH_EMAIL_LOGIN: variable(boolean, { default: "false" }).describe(
+    "`true` lets users log in with a code from a mail; requires mail",
   ),
   OIDC_PROVIDERS: variable(oidcProviders, { unset: "no logins with other services", secret: "all" }).describe(
     'OpenID Connect providers. With `"link": true`, a provider can log in to every account whose e-mail it states as verified',

@@ -151,6 +151,10 @@ export function createTables(columns: Columns) {
        * code: the value to which the code belongs.
        */
       state: text(),
+      /** The number of attempts to log in with the code of the mail. */
+      codeAttempts: integer("code_attempts").notNull().default(0),
+      /** Whether the code was requested from a familiar network of the user. */
+      isFamiliar: boolean("is_familiar").notNull().default(false),
     },
     ({ userId, emailDigest, nextAttemptAt }) =>
       [userId, emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),

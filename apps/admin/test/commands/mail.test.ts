@@ -10,7 +10,8 @@ import { runTool } from "../support/tool.ts";
 const MAIL_FROM = "accounts@example.com";
 const ONE_RESET: MailPolicy = {
   digestMailbox: ({ email }) => email,
-  isSendable: () => true,
+  isWanted: () => true,
+  isExpired: () => false,
   budgets: [{ kinds: ["reset"], capacity: 1, refillMs: 60_000 }],
 };
 

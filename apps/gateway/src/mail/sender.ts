@@ -16,6 +16,7 @@ import {
   type Mail,
   type OutboxRepository,
   type Recipient,
+  type User,
   withTimeout,
 } from "@latchkey/database";
 import { hasPassword } from "@latchkey/hashing";
@@ -24,6 +25,7 @@ import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
+import { createSuppressions } from "./suppressions.ts";
 
 interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens" | "loginCodes"> {
   readonly outbox: OutboxRepository;
@@ -50,6 +52,7 @@ const CONCURRENCY = 4;
 const RESERVED = 1;
 /** Timeout of `close`; less than the default grace period of a shutdown. */
 const CLOSE_MS = 5000;
+const SUPPRESSIONS_MS = 1000;
 const CLEANING_MS = 60 * 60 * 1000;
 const FIRST_PAUSE_SECONDS = 5;
 const MAX_PAUSE_SECONDS = 5 * 60;
@@ -66,7 +69,9 @@ export function startMailSender(options: MailSenderOptions): MailSender {
   const { outbox, transport, from, writeMail, listLogins, digests, logger, observe } = options;
   const { oneTimeTokens, loginCodes, pollMs = 1000 } = options;
   const stopping = new AbortController();
+  const suppressions = createSuppressions(logger);
   let isDatabaseFailing = false;
+  let sweeps = 0;
 
   const isWanted = ({ kind, user, recipient, isTaken, state }: ClaimedMail): boolean => {
     if (!recipient || isNonexistent(recipient.email)) return false;
@@ -77,10 +82,21 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     return MAILS[kind].isWanted(user);
   };
 
+  const loginsOf = async (user: User) => ({
+    ...(await listLogins(user.id)),
+    hasPassword: hasPassword(user),
+  });
+
   const contentsOf = async (mail: Mail, recipient: Recipient): Promise<MailContents> => {
     const { kind, user, state } = mail;
     if (!user) return {};
-    if (kind === "login-code") return { code: loginCodes.codeOf(state ?? "", user) };
+    if (kind === "login-code") {
+      const code = loginCodes.codeOf(state ?? "", user);
+      // Before the first login with a code: somebody else can have added logins before the owner confirmed the e-mail. If the
+      // e-mail is not verified, the login ends them.
+      const isFirst = user.loginCodeRevision === 0 && user.emailVerified;
+      return isFirst ? { code, logins: await loginsOf(user) } : { code };
+    }
     if (hasLink(kind)) {
       const purpose = kind === "invitation" ? "reset" : kind;
       return { token: oneTimeTokens.sign(purpose, expiryOf(mail), user) };
@@ -88,26 +104,30 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     // A stored recipient can be a former e-mail of the user, whose logins do not concern it.
     const isListed = (kind === "password" || kind === "identity") && user.email === recipient.email;
     if (!isListed) return {};
-    const logins = await listLogins(user.id);
-    return { logins: { ...logins, hasPassword: kind === "identity" && hasPassword(user) } };
+    const logins = await loginsOf(user);
+    return { logins: { ...logins, hasPassword: kind === "identity" && logins.hasPassword } };
   };
 
   const report = (event: string, { kind, userId }: Mail, reason: string): void =>
     logger.warn({ event, kind, user_id: userId, reason }, event);
 
+  const discard = async (mail: Mail): Promise<void> => {
+    if (mail.deleted === 0) await outbox.discard(mail);
+  };
+
   const process = async (mail: Mail): Promise<void> => {
     const { id, kind, recipient } = mail;
-    if (!recipient || !isWanted(mail)) return outbox.discard(mail);
+    if (!recipient || !isWanted(mail)) return discard(mail);
     if (isExpired(mail)) {
       report("mail.failed", mail, "expired");
       observe?.("failed", kind);
-      return outbox.discard(mail);
+      return discard(mail);
     }
     if (!mail.isWithinBudget) {
-      if (isNotification(kind))
-        logger.info({ event: "mail.suppressed", kind, user_id: mail.userId }, "mail.suppressed");
-      observe?.("suppressed", kind);
-      return outbox.discard(mail);
+      const count = Math.max(mail.deleted, 1);
+      if (isNotification(kind) || kind === "login-code") suppressions.add(kind, mail.userId, count);
+      observe?.("suppressed", kind, count);
+      return discard(mail);
     }
     try {
       const contents = await contentsOf(mail, recipient);
@@ -123,16 +143,25 @@ export function startMailSender(options: MailSenderOptions): MailSender {
   };
 
   const budgets = Object.values(MAIL_BUDGETS);
-  const isSendable = (mail: ClaimedMail): boolean => isWanted(mail) && !isExpired(mail);
   const digestMailbox = ({ email, emailVerified }: Recipient): string =>
     digests.email(mailboxOf(email, emailVerified));
 
-  const run = async (isNew: boolean): Promise<void> => {
+  const sendDue = async (isNew: boolean): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const mail = await outbox.claim({ digestMailbox, budgets, isSendable, isNew });
+      const mail = await outbox.claim({ digestMailbox, budgets, isWanted, isExpired, isNew });
       isDatabaseFailing = false;
       if (!mail) return;
       await process(mail);
+    }
+  };
+
+  const sweep = async (isNew: boolean): Promise<void> => {
+    sweeps += 1;
+    try {
+      await sendDue(isNew);
+    } finally {
+      sweeps -= 1;
+      if (sweeps === 0) suppressions.flush();
     }
   };
 
@@ -147,8 +176,10 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     }
   };
 
-  const loops = Array.from({ length: CONCURRENCY }, (_, index) => poll(() => run(index < RESERVED), pollMs));
+  const loops = Array.from({ length: CONCURRENCY }, (_, index) => poll(() => sweep(index < RESERVED), pollMs));
   loops.push(poll(outbox.deleteOld, CLEANING_MS));
+  // A sweep does not end while mails are requested without a pause.
+  loops.push(poll(async () => suppressions.flush(), SUPPRESSIONS_MS));
 
   return {
     async close() {

@@ -24,7 +24,7 @@ export interface RequestObservation {
 export interface Metrics {
   observeRequest(observation: RequestObservation): void;
   /** `suppressed`: a budget is exceeded. `failed`: the server rejected the mail, or the mail has expired. */
-  observeMail(outcome: "sent" | "failed" | "suppressed", kind: MailKind): void;
+  observeMail(outcome: "sent" | "failed" | "suppressed", kind: MailKind, count?: number): void;
   /**
    * Runs a query and observes its duration and outcome.
    * @param operation `ping`, or the names of a repository and a method, such as `users.create`
@@ -187,7 +187,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       if (rehash) audited.inc({ event: rehash.event });
       if (rehash?.format) rehashed.inc({ format: rehash.format });
     },
-    observeMail: (outcome, kind) => mails[outcome].inc({ kind }),
+    observeMail: (outcome, kind, count = 1) => mails[outcome].inc({ kind }, count),
     async timeQuery(operation, query) {
       const startedAt = performance.now();
       let outcome = "success";

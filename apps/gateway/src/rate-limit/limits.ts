@@ -23,16 +23,8 @@ const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Attempts with codes of mails. The limits apply also if rate limits are disabled: a code has only eight digits. */
-export const CODE_ATTEMPTS = {
-  /** Per state, that is per mail. */
-  perState: { name: "login-code-state", capacity: 5, windowMs: 10 * MINUTE_MS },
-  /** Per e-mail, registered or not, from networks that are not familiar. */
-  perHour: { name: "login-code-hour", capacity: 10, windowMs: HOUR_MS },
-  perDay: { name: "login-code-day", capacity: 20, windowMs: DAY_MS },
-  /** Per e-mail, from familiar networks. A stranger cannot use up these attempts of the owner. */
-  perDayFamiliar: { name: "login-code-familiar", capacity: 30, windowMs: DAY_MS },
-} as const;
+/** Attempts with the code of a mail, which the outbox counts. They are limited also if rate limits are disabled. */
+export const CODE_ATTEMPTS = 5;
 
 /** Wrong API keys of the administration per client address. */
 export const WRONG_API_KEYS = {
@@ -42,6 +34,7 @@ export const WRONG_API_KEYS = {
   rejection: "20 wrong keys per 1 minute",
 } as const;
 
+const CODES = { kinds: ["login-code"], separatesFamiliar: true } as const;
 const REFILLED = { capacity: 3, refillMs: 2 * HOUR_MS };
 
 /**
@@ -55,10 +48,10 @@ export const MAIL_BUDGETS = {
   emailApprovals: { kinds: ["email-change-approval"], ...REFILLED },
   emailChanges: { kinds: ["email-change"], ...REFILLED },
   invitations: { kinds: ["invitation"], ...REFILLED },
-  loginCodes: { kinds: ["login-code"], capacity: 5, refillMs: 10 * MINUTE_MS },
-  loginCodesPerDay: { kinds: ["login-code"], capacity: 20, refillMs: DAY_MS },
+  loginCodes: { ...CODES, capacity: 5, refillMs: 10 * MINUTE_MS },
+  loginCodesPerDay: { ...CODES, capacity: 20, refillMs: DAY_MS },
   /** Anybody can register with the address. */
-  unverifiedLoginCodes: { recipients: "unverified", kinds: ["login-code"], capacity: 3, refillMs: DAY_MS },
+  unverifiedLoginCodes: { ...CODES, recipients: "unverified", capacity: 3, refillMs: DAY_MS },
   passwords: { recipients: "verified", kinds: ["password"], capacity: 5, refillMs: DAY_MS },
   passkeys: { recipients: "verified", kinds: ["passkey"], capacity: 10, refillMs: DAY_MS },
   identities: { recipients: "verified", kinds: ["identity"], capacity: 10, refillMs: DAY_MS },
@@ -106,13 +99,7 @@ export const ROUTE_LIMITS = {
       "per client address. A new user also counts as a registration.",
     ),
   },
-  emailLogin: {
-    variable: "RATE_LIMIT_LOGIN",
-    description: own(
-      "Logins with codes",
-      `per client address. For each e-mail, registered or not, attempts from networks from which its user has not logged in within ${FAMILIAR_NETWORK_DAYS} days are also limited, ${CODE_ATTEMPTS.perHour.capacity} per hour and ${CODE_ATTEMPTS.perDay.capacity} per day; attempts from other networks, ${CODE_ATTEMPTS.perDayFamiliar.capacity} per day.`,
-    ),
-  },
+  emailLogin: { variable: "RATE_LIMIT_LOGIN", description: own("Logins with codes") },
   register: { variable: "RATE_LIMIT_REGISTER", description: own("Registrations") },
   passwordChange: {
     variable: "RATE_LIMIT_PASSWORD_CHANGE",

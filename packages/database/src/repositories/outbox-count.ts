@@ -1,8 +1,9 @@
 /**
  * Counts the waiting mails in slices of the index of their times. Mails with the same time, as of one statement, can be more than
- * a slice: they are counted in the order of ids.
+ * a slice: they are counted in the order of ids. Mails of kinds that only a later release can send are read, but not counted.
  */
-import { and, asc, eq, gt, lt, sql } from "drizzle-orm";
+import { MAIL_KINDS } from "@latchkey/contracts";
+import { and, asc, eq, gt, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
 import type { Dialect } from "../dialect.ts";
 import { EPOCH, type Timestamp } from "../timestamp.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
@@ -24,10 +25,12 @@ export function createOutboxCount(
   const time = sql<Timestamp>`${nextAttemptAt}`;
   const isLater = gt(nextAttemptAt, given.time);
   const isSame = and(eq(nextAttemptAt, given.time), gt(id, given.id));
-  const count = (where: typeof isSame) =>
-    prepare(orm.select({ rows: sql<number | string>`count(*)` }).from(outbox).where(where));
+  const isKnown = inArray(outbox.kind, [...MAIL_KINDS]);
+  const count = (where: SQL | undefined) =>
+    prepare(orm.select({ rows: sql<number | string>`count(*)` }).from(outbox).where(and(where, isKnown)));
   const [countLater, countSame] = [count(isLater), count(isSame)];
   const countBetween = count(and(isLater, lt(nextAttemptAt, given.until)));
+  const countSameUntil = count(and(isSame, lte(id, given.until)));
   const times = orm.select({ time }).from(outbox).where(isLater).orderBy(asc(nextAttemptAt));
   const endOfLater = prepare(times.limit(1).offset(SLICE_ROWS - 1));
   const ids = orm.select({ id }).from(outbox).where(isSame).orderBy(asc(id));
@@ -46,8 +49,7 @@ export function createOutboxCount(
         return end ? { time: end.time, id: 0 } : null;
       }
       const [end] = await endOfSame({ time, id: after.id });
-      if (end) waiting += SLICE_ROWS;
-      else add(await countSame({ time, id: after.id }));
+      add(await (end ? countSameUntil({ time, id: after.id, until: end.id }) : countSame({ time, id: after.id })));
       return { time, id: end?.id ?? null };
     });
     return waiting;

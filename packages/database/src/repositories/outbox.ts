@@ -2,8 +2,8 @@
  * The outbox. Invariants: at any time, each mail is claimed by at most one process. Mails to one recipient
  * are counted one after another, because all replicas share the recipient's budget.
  */
-import { emailForms, type MailKind } from "@latchkey/contracts";
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
+import { emailForms, FAMILIAR_NETWORK_DAYS, MAIL_KINDS, type MailKind } from "@latchkey/contracts";
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import type { OutboxRow, User } from "../tables.ts";
 import { matchEmailForms } from "./email-forms.ts";
@@ -21,6 +21,8 @@ export interface MailBudget {
   /** Limits and counts only mails to addresses that are verified, or are not. @default all */
   readonly recipients?: "verified" | "unverified";
   readonly kinds: readonly MailKind[];
+  /** Mails that were requested from a familiar network have a budget of their own, which a stranger cannot use up. @default false */
+  readonly separatesFamiliar?: boolean;
   readonly capacity: number;
   readonly refillMs: number;
 }
@@ -30,8 +32,10 @@ export interface MailPolicy {
   readonly digestMailbox: (recipient: Recipient) => string;
   /** A mail is sent if all budgets of its `kind` allow the mail. All processes lock the budgets in the order of this array. */
   readonly budgets: readonly MailBudget[];
-  /** Whether the mail can be sent. A mail that cannot be sent does not count. Discard it. */
-  readonly isSendable: (mail: ClaimedMail) => boolean;
+  /** Whether the mail has a recipient and a purpose. An unwanted mail does not count. */
+  readonly isWanted: (mail: ClaimedMail) => boolean;
+  /** An expired mail does not count. Discard it. */
+  readonly isExpired: (mail: ClaimedMail) => boolean;
   /** Claims only mails without an attempt, the newest first. @default false */
   readonly isNew?: boolean;
 }
@@ -49,11 +53,15 @@ export interface ClaimedMail extends Omit<OutboxRow, "recipient" | "isRecipientV
 }
 
 export interface Mail extends ClaimedMail {
-  /** Whether the budgets allow the mail. If not, discard the mail. */
+  /** Whether the budgets allow the mail. If not, discard the mail, unless it was deleted. */
   readonly isWithinBudget: boolean;
+  /** The number of deleted mails: 0, or this one and those of the same kind and recipient that waited for a first attempt. */
+  readonly deleted: number;
 }
 
 const LEASE_SECONDS = 60;
+/** Limits how long a statement that deletes mails blocks the event loop and other writes. */
+const MAX_DELETED = 2000;
 export const DAY_SECONDS = 24 * 60 * 60;
 
 /** The digest of mails that an operator requests. No e-mail address has this digest, so no budget counts these mails. */
@@ -65,15 +73,29 @@ export interface OutboxRepository {
    * Runs the same statement whether or not a user has this e-mail.
    * @param options.isLimited whether the mail counts in the recipient's budget. @default true
    * @param options.state the value to which a login code belongs
+   * @param options.networkDigest the network of the request. @default a network that is not familiar
    */
   request(
     kind: "reset" | "verification" | "invitation" | "login-code",
     email: string,
-    options?: { readonly isLimited?: boolean; readonly state?: string },
+    options?: {
+      readonly isLimited?: boolean;
+      readonly state?: string;
+      readonly networkDigest?: string | undefined;
+    },
   ): Promise<void>;
   /**
-   * Claims a due mail, or returns null if no mail is due. For 60 seconds, no other process can claim the mail. The first
-   * attempt counts in the budgets, later attempts do not.
+   * Counts an attempt with a login code. Returns false if the code is not valid: its mail was not sent, or it had `capacity`
+   * attempts. All calls write and commit the same, and those for one state run one after another, so that their times do not
+   * reveal whether the state belongs to a mail.
+   * @param userId 0: no user has the e-mail
+   */
+  countCodeAttempt(userId: number, state: string, capacity: number): Promise<boolean>;
+  /**
+   * Claims a due mail of a kind that this release knows, or returns null if no such mail is due. For 60 seconds, no other process
+   * can claim the mail. The first attempt counts in the budgets, later attempts do not. Deletes the mails that are never sent in
+   * one statement, so that any number of them does not delay others: before the claim those to unknown e-mails, and with the
+   * claim of one that is unwanted or beyond the budget those to the same recipient.
    */
   claim(policy: MailPolicy): Promise<Mail | null>;
   /** Finishes a mail that was sent or permanently rejected. The mail still counts in the budgets, but the recipient is deleted. */
@@ -88,43 +110,83 @@ export interface OutboxRepository {
   postpone(mail: Pick<Mail, "id" | "attempts">, seconds: number): Promise<void>;
   /** Deletes the finished mails that no longer count in a budget. */
   deleteOld(): Promise<void>;
-  /** Returns the number of waiting mails. */
+  /** Returns the number of waiting mails of the kinds that this release knows. */
   count(): Promise<number>;
 }
 
 const FINISHED = { nextAttemptAt: null, recipient: null };
 
+/** The kinds of `request`. Without a user and a recipient, these mails lead nowhere. */
+const REQUESTED = ["reset", "verification", "invitation", "login-code"] as const;
+
+/** A mail that is not sent stays in the outbox only if it counts in a budget or as a request of the user. */
+const isKept = ({ emailDigest, state, kind }: Pick<Mail, "emailDigest" | "state" | "kind">): boolean =>
+  emailDigest !== null || (state !== null && kind !== "login-code");
+
 export function createOutboxRepository(client: RepositoryClient, dialect: Dialect): OutboxRepository {
   const { orm, prepare, run, transact } = client;
-  const { tables, now, later, skipLocked, lockText } = dialect;
-  const { outbox, users } = tables;
+  const { tables, now, later, skipLocked, lockText, isReturnedBy } = dialect;
+  const { outbox, users, userNetworks } = tables;
   const { nextAttemptAt } = outbox;
   // A new mail is due immediately, but PostgreSQL can round its time up to the next millisecond.
   const isDue = lte(nextAttemptAt, later(0.001));
+  // After a rollback, the outbox can contain mails of kinds that only the later release can send.
+  const isKnown = inArray(outbox.kind, [...MAIL_KINDS]);
   /** Selects the mail that is due first or, of the mails without an attempt, the newest. */
-  const next = (isNew: boolean) =>
+  const next = (isNew: boolean, condition?: SQL) =>
     orm
       .select({ id: outbox.id })
       .from(outbox)
-      .where(isNew ? and(isDue, eq(outbox.attempts, 0)) : isDue)
+      .where(and(isDue, isKnown, isNew ? eq(outbox.attempts, 0) : undefined, condition))
       .orderBy(isNew ? desc(nextAttemptAt) : asc(nextAttemptAt))
       .limit(1);
   const [due, dueNew] = [prepare(next(false)), prepare(next(true))];
   const count = sql<number | string>`count(*)`;
   const isWaiting = isNotNull(nextAttemptAt);
+  const leadsSomewhere = or(isNotNull(outbox.userId), isNotNull(outbox.recipient));
+  const leadsNowhere = and(
+    isNull(outbox.userId),
+    isNull(outbox.recipient),
+    inArray(outbox.kind, [...REQUESTED]),
+  );
   const isOld = and(isNull(nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
 
   const write = async (query: PromiseLike<unknown>): Promise<void> => void (await run(query));
 
+  /** Deletes mails in one statement, except those that another transaction has locked. Returns their number. */
+  const deleteAll = async (transaction: Orm, condition: SQL | undefined): Promise<number> => {
+    const selected = transaction.select({ id: outbox.id }).from(outbox).where(condition).limit(MAX_DELETED);
+    const ids = sql`${outbox.id} ${isReturnedBy(sql`${selected.getSQL()} ${skipLocked}`)}`;
+    return (await transaction.delete(outbox).where(ids).returning({ id: outbox.id })).length;
+  };
+
+  /** Deletes a claimed mail and those of the same kind and recipient that waited for a first attempt. */
+  const deleteLike = async (
+    transaction: Orm,
+    { id, kind, userId, isFamiliar }: OutboxRow,
+  ): Promise<number> => {
+    const isLike = and(
+      eq(outbox.userId, userId ?? 0),
+      eq(outbox.kind, kind),
+      eq(outbox.isFamiliar, isFamiliar),
+      isNull(outbox.recipient),
+      isNull(outbox.emailDigest),
+      eq(outbox.attempts, 0),
+      isWaiting,
+    );
+    const own = await transaction.delete(outbox).where(eq(outbox.id, id)).returning({ id: outbox.id });
+    return own.length + (await deleteAll(transaction, isLike));
+  };
+
   const countWithinBudget = async (
     transaction: Orm,
-    { id, kind }: Pick<Mail, "id" | "kind">,
+    { id, kind, isFamiliar }: Pick<Mail, "id" | "kind" | "isFamiliar">,
     { emailVerified }: Recipient,
     emailDigest: string,
     budgets: MailPolicy["budgets"],
   ): Promise<boolean> => {
     const own = eq(outbox.id, id);
-    for (const { kinds, capacity, refillMs, recipients } of budgets) {
+    for (const { kinds, capacity, refillMs, recipients, separatesFamiliar } of budgets) {
       if (!kinds.includes(kind) || (recipients && (recipients === "verified") !== emailVerified)) continue;
       // Waits for other transactions that count mails of the same recipient.
       const locked = lockText(emailDigest);
@@ -134,6 +196,7 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
         inArray(outbox.kind, [...kinds]),
         gt(outbox.attemptedAt, later(-DAY_SECONDS)),
         recipients && eq(outbox.isRecipientVerified, emailVerified),
+        separatesFamiliar ? eq(outbox.isFamiliar, isFamiliar) : undefined,
       );
       const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-refillMs / 1000)}`;
       const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted);
@@ -145,13 +208,15 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
 
   const claim = async (
     transaction: Orm,
-    { digestMailbox, budgets, isSendable, isNew = false }: MailPolicy,
+    { digestMailbox, budgets, isWanted, isExpired, isNew = false }: MailPolicy,
   ): Promise<Mail | null> => {
+    await deleteAll(transaction, leadsNowhere);
     const attempts = sql`${outbox.attempts} + 1`;
     const query = transaction
       .update(outbox)
       .set({ attempts, attemptedAt: now, nextAttemptAt: later(LEASE_SECONDS) });
-    const first = sql`(${next(isNew).getSQL()} ${skipLocked})`;
+    // Mails to unknown e-mails that were requested meanwhile wait for the next statement that deletes them.
+    const first = sql`(${next(isNew, leadsSomewhere).getSQL()} ${skipLocked})`;
     const [mail] = await query.where(eq(outbox.id, first)).returning();
     if (!mail) return null;
     const { recipient: email, isRecipientVerified, ...row } = mail;
@@ -160,32 +225,55 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
     const recipient = email === null ? user : { email, emailVerified: isRecipientVerified ?? false };
     const isTaken = email !== null && (await found(inArray(users.email, emailForms(email)))).length > 0;
     const claimed = { ...row, user, recipient, isTaken };
-    const isCounted =
-      row.emailDigest !== null ||
-      (recipient !== null &&
-        isSendable(claimed) &&
-        (await countWithinBudget(transaction, row, recipient, digestMailbox(recipient), budgets)));
-    return { ...claimed, isWithinBudget: isCounted };
+    if (row.emailDigest !== null) return { ...claimed, isWithinBudget: true, deleted: 0 };
+    const isCurrent = !isExpired(claimed);
+    const isWithinBudget =
+      recipient !== null &&
+      isCurrent &&
+      isWanted(claimed) &&
+      (await countWithinBudget(transaction, row, recipient, digestMailbox(recipient), budgets));
+    const isDeleted = isCurrent && !isWithinBudget && email === null && !isKept(row);
+    return { ...claimed, isWithinBudget, deleted: isDeleted ? await deleteLike(transaction, mail) : 0 };
   };
 
   return {
-    request: (kind, email, { isLimited = true, state } = {}) => {
+    request: (kind, email, { isLimited = true, state, networkDigest = "" } = {}) => {
       const { hasForm, order } = matchEmailForms(users, emailForms(email));
       const userId = sql<number>`(select ${users.id} from ${users} where ${hasForm} order by ${order} limit 1)`;
+      const network = and(
+        sql`${userNetworks.userId} = ${userId}`,
+        eq(userNetworks.networkDigest, networkDigest),
+        gt(userNetworks.lastSeenAt, later(-FAMILIAR_NETWORK_DAYS * DAY_SECONDS)),
+      );
+      const isFamiliar = sql<boolean>`exists (select 1 from ${userNetworks} where ${network})`;
       const emailDigest = isLimited ? null : UNLIMITED;
-      return write(orm.insert(outbox).values({ kind, userId, state, emailDigest }));
+      return write(orm.insert(outbox).values({ kind, userId, state, emailDigest, isFamiliar }));
     },
+    countCodeAttempt: (userId, state, capacity) =>
+      transact(async (transaction) => {
+        // This mail is never sent: it makes each call write to the disk. Its insertion waits for other calls with the state.
+        const locked = lockText(state);
+        const mail = { kind: "login-code", state: sql`${locked}`, nextAttemptAt: null } as const;
+        const [decoy] = await transaction.insert(outbox).values(mail).returning({ id: outbox.id });
+        await transaction.delete(outbox).where(eq(outbox.id, decoy?.id ?? 0));
+        const isOwn = and(eq(outbox.userId, userId), eq(outbox.kind, "login-code"), eq(outbox.state, state));
+        // A digest is stored together with the first attempt to send the mail, unless the mail is suppressed.
+        const isSent = and(isNotNull(outbox.attemptedAt), isNotNull(outbox.emailDigest));
+        const codeAttempts = sql`${outbox.codeAttempts} + 1`;
+        const query = transaction.update(outbox).set({ codeAttempts });
+        const counted = query.where(and(isOwn, isSent, lt(outbox.codeAttempts, capacity)));
+        return (await counted.returning({ id: outbox.id })).length > 0;
+      }),
     claim: async (policy) => {
       // Without this query, each process would lock the embedded database every second.
       const candidates = await (policy.isNew ? dueNew : due)({});
       return candidates.length === 0 ? null : transact((transaction) => claim(transaction, policy));
     },
     finish: (id) => write(orm.update(outbox).set(FINISHED).where(eq(outbox.id, id))),
-    discard: ({ id, kind, emailDigest, state }) => {
-      const own = eq(outbox.id, id);
-      const isKept = emailDigest !== null || (state !== null && kind !== "login-code");
-      const kept = orm.update(outbox).set({ ...FINISHED, emailDigest });
-      return write(isKept ? kept.where(own) : orm.delete(outbox).where(own));
+    discard: (mail) => {
+      const own = eq(outbox.id, mail.id);
+      const kept = orm.update(outbox).set({ ...FINISHED, emailDigest: mail.emailDigest });
+      return write(isKept(mail) ? kept.where(own) : orm.delete(outbox).where(own));
     },
     postpone: ({ id, attempts }, seconds) => {
       // A change to the user can have cancelled the mail since the claim.

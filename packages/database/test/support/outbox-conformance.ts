@@ -19,7 +19,7 @@ const budgets: readonly MailBudget[] = [
   { recipients: "unverified", kinds: ["password", "email"], capacity: 5, refillMs: 24 * HOUR_MS },
 ];
 const digestMailbox = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
-const policy = { digestMailbox, budgets, isSendable: () => true };
+const policy = { digestMailbox, budgets, isWanted: () => true, isExpired: () => false };
 const endedPassword = { hashedPassword: "random$digest", importedHash: null };
 export const claim = ({ outbox }: Database) => outbox.claim(policy);
 
@@ -368,11 +368,11 @@ export function outboxConformance(test: Test): void {
   test("a mail that is not sent does not prevent another, also while it is claimed", async (testDatabase) => {
     const { users, outbox } = testDatabase;
     await users.create(ada);
-    const claimNext = (isSendable: boolean) => outbox.claim({ ...policy, isSendable: () => isSendable });
+    const claimNext = () => outbox.claim({ ...policy, isExpired: () => true });
     for (let index = 0; index < 6; index++) await outbox.request("reset", ada.email);
-    const superseded = [await claimNext(false), await claimNext(false), await claimNext(false)];
+    const expired = [await claimNext(), await claimNext(), await claimNext()];
     expect(await send(testDatabase)).toEqual({ reset: 3 });
-    for (const mail of superseded) if (mail) await outbox.discard(mail);
+    for (const mail of expired) if (mail) await outbox.discard(mail);
     await outbox.request("reset", ada.email);
     expect(await send(testDatabase)).toEqual({});
   });

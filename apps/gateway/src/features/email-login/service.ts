@@ -1,23 +1,21 @@
 /**
- * Logins with a code from a mail. A request only writes to the outbox, with the same statement for every e-mail. Invariant: each
- * attempt is counted before the code is compared, and never refunded, so parallel guesses cannot exceed the limits.
+ * Logins with a code from a mail. A request only writes to the outbox, with the same statement for every e-mail. Invariants: a code
+ * is valid only while the outbox has its sent mail. The mail counts each attempt before the code is compared, and never refunds it,
+ * so parallel guesses cannot exceed the limit, and nobody can spend the attempts of another state.
  */
 import { isIP } from "node:net";
-import { type EmailLoginRequest, FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
+import type { EmailLoginRequest } from "@latchkey/contracts";
 import type { Database, User } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
 import { type LoginSteps, passwordGuard } from "../../login-features.ts";
-import { secondsUntil } from "../../rate-limit/clock.ts";
 import { CODE_ATTEMPTS } from "../../rate-limit/limits.ts";
-import type { Store } from "../../rate-limit/store.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 
 export interface EmailLoginOptions
   extends Pick<Database, "users" | "outbox">,
     Pick<TokenKeys, "loginCodes" | "digests"> {
-  readonly store: Store;
   readonly steps: Pick<LoginSteps, "completeLogin">;
 }
 
@@ -26,39 +24,25 @@ export interface EmailLogin {
   begin(email: string, request: RequestContext): Promise<{ state: string }>;
   /**
    * Returns an access token. All credentials of a user whose e-mail was not verified end: somebody else can have registered it.
-   * @throws LOGIN_CODE_INVALID, TOO_MANY_REQUESTS, INACTIVE_USER if other services verify tokens
+   * @throws LOGIN_CODE_INVALID, INACTIVE_USER if other services verify tokens
    */
   login(body: EmailLoginRequest, request: RequestContext): Promise<string>;
 }
 
-const FAMILIAR_MS = FAMILIAR_NETWORK_DAYS * 24 * 60 * 60 * 1000;
-const REJECTION = "too many codes for this e-mail";
-
 export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
-  const { users, outbox, loginCodes, digests, store, steps } = options;
-  const perState = store.fixedWindow(CODE_ATTEMPTS.perState);
-
-  /** Counts an attempt from this network. @throws TOO_MANY_REQUESTS */
-  const countAttempt = async (email: string, isFamiliar: boolean): Promise<void> => {
-    const { perHour, perDay, perDayFamiliar } = CODE_ATTEMPTS;
-    for (const limit of isFamiliar ? [perDayFamiliar] : [perHour, perDay]) {
-      const { count, resetsAt } = await store.fixedWindow(limit).increment(digests.email(email));
-      if (count <= limit.capacity) continue;
-      const retryAfterSeconds = secondsUntil(resetsAt);
-      throw new ServiceError("TOO_MANY_REQUESTS", { quota: REJECTION, retryAfterSeconds });
-    }
-  };
+  const { users, outbox, loginCodes, digests, steps } = options;
 
   return {
-    async begin(email, { audit }) {
+    async begin(email, { audit, network }) {
       const { state, nonce } = loginCodes.begin(email);
-      await outbox.request("login-code", email, { state: nonce });
+      const networkDigest = isIP(network) === 0 ? undefined : digests.network(email, network);
+      await outbox.request("login-code", email, { state: nonce, networkDigest });
       audit("login_code.requested", email);
       return { state };
     },
 
     async login({ state, code }, request) {
-      const { audit, network } = request;
+      const { audit } = request;
       const reject = (email: string | null, user?: User | null): never => {
         audit("login_code.rejected", email, user?.id);
         throw new ServiceError("LOGIN_CODE_INVALID");
@@ -66,14 +50,11 @@ export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
       const stated = loginCodes.verifyState(state);
       if (!stated) return reject(null);
       const { email, nonce } = stated;
-      const { count } = await perState.increment(nonce);
-      if (count > CODE_ATTEMPTS.perState.capacity) return reject(email);
-      const networkDigest = isIP(network) === 0 ? undefined : digests.network(email, network);
-      const user = await users.findByEmail(email, networkDigest);
-      const seenAt = user?.networkSeenAt ?? null;
-      await countAttempt(email, seenAt !== null && Date.now() - Date.parse(seenAt) < FAMILIAR_MS);
+      const user = await users.findByEmail(email);
+      const isCounted = await outbox.countCodeAttempt(user?.id ?? 0, nonce, CODE_ATTEMPTS);
+      // Compared also without a mail, for equal timing.
       const isCode = loginCodes.isCode(code.replaceAll(/\s/g, ""), nonce, user);
-      if (!user || !isCode) return reject(email, user);
+      if (!user || !isCounted || !isCode) return reject(email, user);
       const isTakeover = user.isActive && !user.emailVerified;
       const used = await users.useLoginCode(user, { hash: passwordGuard(user), password: noPassword() });
       if (!used) return reject(email, user);
