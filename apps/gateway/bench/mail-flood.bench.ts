@@ -30,7 +30,10 @@ async function measure(databaseUrl: string, query: (sql: string) => Promise<unkn
     const user = { email: `${name}@example.org`, username: name, password: "correct horse battery" };
     await sendExpecting(201, `${url}/auth/register`, { body: user });
   }
-  const rows = Array.from({ length: inactive }, (_, index) => `('${emailOf(index)}', 'user${index}', 'a$b', false)`);
+  const rows = Array.from(
+    { length: inactive },
+    (_, index) => `('${emailOf(index)}', 'user${index}', 'a$b', false)`,
+  );
   await query(`insert into users (email, username, hashed_password, is_active) values ${rows.join()}`);
   await query("update users set email_verified = true");
   const floods = {
@@ -51,13 +54,25 @@ async function measure(databaseUrl: string, query: (sql: string) => Promise<unkn
     const requestedAt = performance.now();
     await request(`owner${owner}@example.org`);
     const hasCode = () =>
-      server.received.some(({ recipients, message }) =>
-        recipients.includes(`owner${owner}@example.org`) && message.includes("Your code"));
+      server.received.some(
+        ({ recipients, message }) =>
+          recipients.includes(`owner${owner}@example.org`) && message.includes("Your code"),
+      );
     while (!hasCode() && performance.now() - requestedAt < PATIENCE_MS) await Bun.sleep(10);
     const delay = ((performance.now() - requestedAt) / 1000).toFixed(1);
     await Promise.all(pending);
-    print(`${name}: the flood took ${((requestedAt - startedAt) / 1000).toFixed(1)} s, the owner's code ${delay} s`);
-    while (Number(((await query("select count(*) as count from outbox where next_attempt_at is not null")) as { count: number }[])[0]?.count) > 0)
+    print(
+      `${name}: the flood took ${((requestedAt - startedAt) / 1000).toFixed(1)} s, the owner's code ${delay} s`,
+    );
+    while (
+      Number(
+        (
+          (await query("select count(*) as count from outbox where next_attempt_at is not null")) as {
+            count: number;
+          }[]
+        )[0]?.count,
+      ) > 0
+    )
       await Bun.sleep(100);
     print(`  all rows were gone after ${((performance.now() - requestedAt) / 1000).toFixed(1)} s`);
   }

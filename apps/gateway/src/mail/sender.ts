@@ -176,7 +176,9 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     }
   };
 
-  const loops = Array.from({ length: CONCURRENCY }, (_, index) => poll(() => sweep(index < RESERVED), pollMs));
+  const loops = Array.from({ length: CONCURRENCY }, (_, index) =>
+    poll(() => sweep(index < RESERVED), pollMs),
+  );
   loops.push(poll(outbox.deleteOld, CLEANING_MS));
   // A sweep does not end while mails are requested without a pause.
   loops.push(poll(async () => suppressions.flush(), SUPPRESSIONS_MS));

@@ -9,7 +9,10 @@ export interface Suppressions {
 }
 
 export function createSuppressions(logger: Pick<Logger, "info">): Suppressions {
-  const counts = new Map<string, { readonly kind: MailKind; readonly user_id: number | null; count: number }>();
+  const counts = new Map<
+    string,
+    { readonly kind: MailKind; readonly user_id: number | null; count: number }
+  >();
   return {
     add(kind, userId, count) {
       const key = `${kind} ${userId}`;
@@ -18,7 +21,8 @@ export function createSuppressions(logger: Pick<Logger, "info">): Suppressions {
       counts.set(key, added);
     },
     flush() {
-      for (const line of counts.values()) logger.info({ event: "mail.suppressed", ...line }, "mail.suppressed");
+      for (const line of counts.values())
+        logger.info({ event: "mail.suppressed", ...line }, "mail.suppressed");
       counts.clear();
     },
   };

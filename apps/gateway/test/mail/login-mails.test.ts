@@ -49,6 +49,70 @@ describe.concurrent("the sender", () => {
     expect([numberOf(verified.email), numberOf(unverified.email)]).toEqual([5, 3]);
   });
 
+  test("sends as many codes again to a familiar network, and logs the suppressed ones in one line", async () => {
+    await using server = await startMailServer();
+    await using service = await startService({
+      env: {
+        ...{ ...EMAIL_LOGIN, TRUST_PROXY: "1" },
+        ...{ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_MAIL: "100/minute" },
+      },
+    });
+    const [user, unverified] = [await createVerified(service), await service.register()];
+    await service.login(user);
+    const beginFrom = (address: string, email: string) =>
+      service.call("POST", "/auth/login/email/options", {
+        body: { email },
+        ...(address !== "" && { headers: { "x-forwarded-for": address } }),
+      });
+    for (let count = 0; count < 30; count++) await beginFrom("203.0.113.9", user.email);
+    for (let count = 0; count < 7; count++) await beginFrom("", user.email);
+    for (let count = 0; count < 6; count++) await beginFrom("203.0.113.9", unverified.email);
+    await using sender = await startSender(service, smtp(server));
+    await sender.drained();
+    const numberOf = (email: string) =>
+      server.received.filter(({ recipients, message }) => recipients.includes(email) && codeIn(message))
+        .length;
+    expect([numberOf(user.email), numberOf(unverified.email)]).toEqual([10, 3]);
+    await sender.close();
+    const suppressed = sender.log.filter(({ event }) => event === "mail.suppressed");
+    const numbers = suppressed.map(({ kind, user_id, count }) => [kind, user_id, count]);
+    expect(numbers.toSorted()).toEqual(
+      [
+        ["login-code", user.id, 27],
+        ["login-code", unverified.user.id, 3],
+      ].toSorted(),
+    );
+    expect(sender.outcomes.filter((outcome) => outcome === "suppressed login-code")).toHaveLength(30);
+  });
+
+  test("lists in the first code what else logs in, also an identity from before the e-mail was confirmed", async () => {
+    await using server = await startMailServer();
+    await using service = await startService({ env: EMAIL_LOGIN });
+    await using sender = await startSender(service, smtp(server));
+    const { user, email } = await service.register();
+    const identity = { issuer: "https://accounts.example.com", subject: "1", provider: "hijacker" };
+    const condition = { version: 0, exceptToken: null };
+    const change = { notifies: false, isUsed: true };
+    await service.database.identities.add(user.id, identity, condition, change);
+    const mails: string[] = [];
+    const requestCode = async () => {
+      const state = await begin(service, email);
+      await sender.drained();
+      mails.push(server.received.findLast(({ message }) => codeIn(message) !== "")?.message ?? "");
+      return { state, code: codeIn(mails.at(-1)) };
+    };
+    // A login now would end the identity.
+    await requestCode();
+    await service.database.users.verifyEmail({ id: user.id, email });
+    const body = await requestCode();
+    expect((await service.call("POST", "/auth/login/email", { body })).status).toBe(200);
+    await requestCode();
+    const [unverified, first, second] = mails;
+    expect(first).toMatch(/- the password\r\n- \d{4}-\d\d-\d\d hijacker\r\n/);
+    expect(unverified).not.toContain("hijacker");
+    expect(second).not.toContain("the password");
+  });
+
   test("sends an invitation whose link sets the password, and no verification", async () => {
     await using server = await startMailServer();
     await using service = await startService();
