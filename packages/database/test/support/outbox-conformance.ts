@@ -333,6 +333,25 @@ export function outboxConformance(test: Test): void {
     expect(await claim(testDatabase)).toMatchObject({ attempts: 2 });
   });
 
+  test("mails that are never sent are deleted with one claim, and mails of unknown kinds stay", async (testDatabase) => {
+    const { users, outbox, query } = testDatabase;
+    for (const user of [ada, bob]) await users.create(user);
+    await query(
+      "insert into outbox (kind, user_id, next_attempt_at) values ('later', 1, '2026-01-01T00:00:00.000Z')",
+    );
+    for (let index = 0; index < 20; index++) await outbox.request("reset", `nobody${index}@example.org`);
+    for (let index = 0; index < 20; index++) await outbox.request("reset", ada.email);
+    await outbox.request("verification", bob.email);
+    expect(await outbox.count()).toBe(41);
+    for (let index = 0; index < 3; index++)
+      expect(await claim(testDatabase)).toMatchObject({ isWithinBudget: true, deleted: 0 });
+    expect(await claim(testDatabase)).toMatchObject({ isWithinBudget: false, deleted: 17 });
+    expect(await claim(testDatabase)).toMatchObject({ kind: "verification", isWithinBudget: true });
+    expect(await claim(testDatabase)).toBeNull();
+    expect(await query("select attempts from outbox where kind = 'later'")).toEqual([{ attempts: 0 }]);
+    expect(await query("select id from outbox where user_id is null")).toEqual([]);
+  });
+
   test("an operator's new e-mail ends all credentials and links, and leads back to the same user", async (testDatabase) => {
     const { users, outbox } = testDatabase;
     const { id } = await users.create(ada);

@@ -1,0 +1,52 @@
+/** What the sender decides about the mails of the outbox: recipients, budgets, and which mails it wants. */
+import type { MailKind } from "@latchkey/contracts";
+import type { OutboxRow, User } from "../tables.ts";
+
+/** An e-mail address, and whether a user has verified the address. */
+export type Recipient = Pick<User, "email" | "emailVerified">;
+
+/**
+ * Allows a recipient `capacity` mails of these kinds in 24 hours. Then allows one more mail whenever `refillMs` have passed
+ * since the latest mail.
+ */
+export interface MailBudget {
+  /** Limits and counts only mails to addresses that are verified, or are not. @default all */
+  readonly recipients?: "verified" | "unverified";
+  readonly kinds: readonly MailKind[];
+  /** Mails that were requested from a familiar network have a budget of their own, which a stranger cannot use up. @default false */
+  readonly separatesFamiliar?: boolean;
+  readonly capacity: number;
+  readonly refillMs: number;
+}
+
+export interface MailPolicy {
+  /** Recipients with the same digest share their budgets. */
+  readonly digestMailbox: (recipient: Recipient) => string;
+  /** A mail is sent if all budgets of its `kind` allow the mail. All processes lock the budgets in the order of this array. */
+  readonly budgets: readonly MailBudget[];
+  /** Whether the mail has a recipient and a purpose. An unwanted mail does not count. */
+  readonly isWanted: (mail: ClaimedMail) => boolean;
+  /** An expired mail does not count. Discard it. */
+  readonly isExpired: (mail: ClaimedMail) => boolean;
+  /** Claims only mails without an attempt, the newest first. @default false */
+  readonly isNew?: boolean;
+}
+
+/** A mail that this process has claimed. `attempts` includes the current attempt. */
+export interface ClaimedMail extends Omit<OutboxRow, "recipient" | "isRecipientVerified"> {
+  /** The value before the claim: null if no earlier attempt was made. */
+  readonly emailDigest: string | null;
+  /** The user at the time of the claim. null: no user had the e-mail of the request, or the user was deleted. */
+  readonly user: User | null;
+  /** The recipient that was stored with the mail, or the user if no recipient was stored. */
+  readonly recipient: Recipient | null;
+  /** Whether a user has the e-mail address that was stored with the mail. */
+  readonly isTaken: boolean;
+}
+
+export interface Mail extends ClaimedMail {
+  /** Whether the budgets allow the mail. If not, discard the mail, unless it was deleted. */
+  readonly isWithinBudget: boolean;
+  /** The number of deleted mails: 0, or this one and those of the same kind and recipient that waited for a first attempt. */
+  readonly deleted: number;
+}
