@@ -491,7 +491,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a code from a mail for an access token
-         * @description A code works once, and ends all others of the user. A state allows five attempts; attempts are also limited per e-mail. If the e-mail of the user was not verified, the login verifies it and ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail.
+         * @description A code works once, and ends all others of the user. A state allows five attempts. If the e-mail of the user was not verified, the login verifies it and ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail.
          */
         post: operations["emailLogin"];
         delete?: never;
@@ -4712,7 +4712,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
-            /** @description A rate limit is exceeded. Logins with codes have their own limit, by default 5 per 1 minute per client address. For each e-mail, registered or not, attempts from networks from which its user has not logged in within 30 days are also limited, 10 per hour and 20 per day; attempts from other networks, 30 per day. */
+            /** @description A rate limit is exceeded. Logins with codes have their own limit, by default 5 per 1 minute per client address. */
             429: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
