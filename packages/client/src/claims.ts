@@ -3,10 +3,18 @@
 type TimeClaims = { readonly [Name in "iat" | "exp" | "auth_time"]?: number };
 
 /** Returns the times in a JWT (RFC 7519 §4.1), or an empty object if `token` is not a JWT. */
-export function readClaims(token = ""): TimeClaims {
+export const readClaims = (token?: string): TimeClaims =>
+  Object.fromEntries(Object.entries(readPayload(token)).filter(([, value]) => typeof value === "number"));
+
+function readPayload(token = ""): Readonly<Record<string, unknown>> {
   const [, payload = ""] = token.split(".");
-  const members = readObject(() => atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => typeof value === "number"));
+  return readObject(() => atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
+}
+
+/** Whether renewals lead from one token to the other. All tokens of one login have the same user and `auth_time`. */
+export function isSameLogin(token: string | undefined, other: string | undefined): boolean {
+  const [{ sub, auth_time }, claims] = [readPayload(token), readPayload(other)];
+  return auth_time !== undefined && auth_time === claims.auth_time && sub === claims.sub;
 }
 
 /** Returns the time of issue, but at most the local time. Another client can have received the token long ago. */

@@ -1,12 +1,12 @@
 /** The client has one method per operation of the API. The name of a method is the operation id. */
 import { readClaims } from "./claims.ts";
 import { startDeadline } from "./deadline.ts";
-import { LatchkeyError } from "./errors.ts";
+import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
 import type { Client, CreatePasskeyRequest, Oidc, PasskeyLoginRequest, Passkeys, Token } from "./methods.ts";
 import { createBegunLogins, createChallenge } from "./oidc.ts";
 import { iterateItems, iteratePages } from "./pages.ts";
 import { promptForPasskey } from "./passkeys.ts";
-import { createTransport, type SendRequest, type TransportOptions } from "./request.ts";
+import { createTransport, type SendRequest, type TransportOptions, toPath } from "./request.ts";
 import { createSession, type SessionOptions } from "./session.ts";
 
 export interface ClientOptions extends TransportOptions, SessionOptions {
@@ -25,34 +25,43 @@ export function createClient(options: ClientOptions): Client {
   const send = createTransport(options);
   const session = createSession(options, `latchkey ${options.baseUrl}`, () => client.renewToken());
 
-  /** Sends the stored token. A response that rejects it ends the session. */
+  /** Sends `init.token`. A response that rejects the stored token ends the session. */
   const sendToken: SendRequest = async (method, path, parts, init) => {
-    const token = session.token;
+    try {
+      return await send(method, path, parts, init);
+    } catch (error) {
+      if (isSessionEnd(error) && session.replace(init?.token, undefined)) options.onSessionEnd?.(error);
+      throw error;
+    }
+  };
+
+  /** Sends `init.token`, which is renewed first if it has expired. */
+  const sendFresh: SendRequest = async (method, path, parts, init) => {
+    const orNotSent = (error: unknown): never => {
+      if (!(error instanceof LatchkeyConnectionError)) throw error;
+      throw new LatchkeyConnectionError({ method, path: toPath(path, parts) }, error);
+    };
+    const token = await session.fresh(init?.token, init?.signal).catch(orNotSent);
     try {
       return await send(method, path, parts, { ...init, token });
     } catch (error) {
-      if (isSessionEnd(error) && session.replace(token, undefined)) options.onSessionEnd?.(error);
+      if (!isSessionEnd(error)) throw error;
+      // The token can have expired although the local clock does not show it, or another tab has renewed the token.
+      const isRejected = error.code === "INVALID_TOKEN";
+      const renewed = isRejected && (await session.renewalOf(token, init?.signal).catch(orNotSent));
+      if (renewed) return await sendToken(method, path, parts, { ...init, token: renewed });
+      if (session.replace(token, undefined)) options.onSessionEnd?.(error);
       throw error;
     }
   };
 
   /** Calls a protected operation. */
   const sendAuthorized: SendRequest = async (method, path, parts, init) => {
-    const loading = session.load();
-    if (loading) await loading;
+    const token = await session.current();
     // The timer of the renewal is late if the device was asleep.
     session.renewIfDue();
-    return await sendToken(method, path, parts, init);
+    return await sendFresh(method, path, parts, { ...init, token });
   };
-
-  /** Calls an operation that replaces or ends the token. No renewal is needed before it. Resolves with the sent token, too. */
-  async function replaceToken<Result>(request: () => Promise<Result>) {
-    const loading = session.load();
-    if (loading) await loading;
-    session.synchronize();
-    const sent = session.token;
-    return { sent, result: await request() };
-  }
 
   /** Stores the token of a login. */
   async function logIn(request: Promise<Token>): Promise<Token> {
@@ -145,17 +154,20 @@ export function createClient(options: ClientOptions): Client {
     getMe: (init) => sendAuthorized("GET", "/auth/me", {}, init),
     updateMe: (body, init) => sendAuthorized("PATCH", "/auth/me", { body }, init),
     async deleteMe(init) {
-      const { sent } = await replaceToken(() => sendToken("DELETE", "/auth/me", {}, init));
-      session.endLogin(sent);
+      const token = await session.current();
+      await sendFresh("DELETE", "/auth/me", {}, { ...init, token });
+      session.endLogin(token);
     },
     async revokeTokens(init) {
-      const { sent } = await replaceToken(() => sendToken("DELETE", "/auth/tokens", {}, init));
-      session.endLogin(sent);
+      const token = await session.current();
+      await sendFresh("DELETE", "/auth/tokens", {}, { ...init, token });
+      session.endLogin(token);
     },
     async renewToken(init) {
-      const request = () => sendToken("POST", "/auth/tokens", { member: "access_token" }, init);
-      const { sent, result } = await replaceToken(request);
-      session.replace(sent, result.access_token);
+      const token = await session.current();
+      const parts = { member: "access_token" } as const;
+      const result = await sendToken("POST", "/auth/tokens", parts, { ...init, token });
+      session.replace(token, result.access_token);
       return result;
     },
     requestPasswordReset: (body, init) => send("POST", "/auth/password-reset", { body }, init),

@@ -26,6 +26,21 @@ export function startDeadline(ms: number, outer?: AbortSignal | null) {
   };
 }
 
+/** @throws the reason of the signal as soon as the signal aborts */
+export async function untilAborted<Result>(
+  promise: Promise<Result>,
+  signal?: AbortSignal | null,
+): Promise<Result> {
+  if (!signal) return await promise;
+  let abort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(reasonOf(signal));
+  });
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
+  return await Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+}
+
 /** The reason of `AbortSignal.timeout`, without `DOMException`, which React Native lacks. */
 export const timeoutError = (): Error => named("TimeoutError", "The request timed out");
 

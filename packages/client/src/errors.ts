@@ -53,7 +53,10 @@ export const LatchkeyError = ResponseError as unknown as {
 /** System error codes of requests that were not sent. Bun sets the code on the error of `fetch`, Node on the error's `cause`. */
 const NOT_SENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
 
-/** There is no response: the service is unreachable, the connection was lost, or the request timed out. `cause` is the reason. */
+/**
+ * There is no response: the service is unreachable, the connection was lost, or the request timed out. `cause` is the reason; another
+ * error of this class if the expired token could not be renewed before the request.
+ */
 export class LatchkeyConnectionError extends Error {
   override readonly name = "LatchkeyConnectionError";
   readonly method: string;
@@ -62,7 +65,10 @@ export class LatchkeyConnectionError extends Error {
   readonly mayHaveBeenExecuted: boolean;
 
   constructor({ method, path }: { method: string; path: string }, cause: unknown) {
-    const mayHaveBeenExecuted = !wasNotSent(cause) && !(cause instanceof Error && wasNotSent(cause.cause));
+    // The renewal of the token has no response, so the request was not sent.
+    const isOfRenewal = cause instanceof LatchkeyConnectionError;
+    const mayHaveBeenExecuted =
+      !isOfRenewal && !wasNotSent(cause) && !(cause instanceof Error && wasNotSent(cause.cause));
     const reason = cause instanceof Error ? cause.message : cause;
     const hint = mayHaveBeenExecuted && path === "/auth/register" ? "; the account may exist already" : "";
     super(`${method} ${path} has no response: ${reason}${hint}`, { cause });

@@ -80,7 +80,7 @@ export function createTransport<Paths = paths>(options: TransportOptions): SendR
     { token, signal, timeoutMs = options.timeoutMs ?? 10_000 }: Init = {},
   ): Promise<unknown> {
     if (signal?.aborted) throw reasonOf(signal);
-    const path = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name])));
+    const path = toPath(template, { path: values });
     const url = options.baseUrl.replace(/\/$/, "") + path + toSearch(query);
     const { headers: given } = options;
     const headers = new Headers(typeof given === "function" ? await given() : given);
@@ -115,6 +115,12 @@ export function createTransport<Paths = paths>(options: TransportOptions): SendR
     return await withRetries(attempt, { method, path, signal }, options);
   }
   return send as SendRequest<Paths>;
+}
+
+/** The cast is safe because `Parts` only adds types to the members. @param parts have the values of the path's parameters */
+export function toPath(template: string, parts: unknown): string {
+  const { path: values = {} } = parts as UntypedParts;
+  return template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name])));
 }
 
 function toSearch(query: object): string {

@@ -2,7 +2,7 @@
  * Repeats failed requests. After a missing response, 429 or 503, a request is repeated only if the method is idempotent or the
  * response has `Retry-After`. The service sends `Retry-After` only if it has not executed the request.
  */
-import { reasonOf } from "./deadline.ts";
+import { untilAborted } from "./deadline.ts";
 import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
 
 export interface Retry {
@@ -78,14 +78,8 @@ function retryDelayMs(method: string, error: RequestError, retry: number): numbe
 /** @throws the reason of the signal as soon as the signal aborts */
 async function delay(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let end = (): void => {};
-  if (!signal?.aborted)
-    await new Promise<void>((resolve) => {
-      end = resolve;
-      timer = setTimeout(end, ms);
-      signal?.addEventListener("abort", end);
-    });
-  clearTimeout(timer);
-  signal?.removeEventListener("abort", end);
-  if (signal?.aborted) throw reasonOf(signal);
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await untilAborted(over, signal).finally(() => clearTimeout(timer));
 }

@@ -1,10 +1,11 @@
 /**
  * Holds the token of the logged-in user. Tabs of a browser share the token through `storage`. Each change of the token is
- * reported once. A token with the claim `auth_time` is renewed before the token expires. Only a service that renews tokens sets
- * `auth_time`.
+ * reported once. A token with the claim `auth_time` is renewed before the token expires, or when it is next needed. Only a service
+ * that renews tokens sets `auth_time`.
  */
-import { issuedAt, lifetimeMs, readClaims, readObject } from "./claims.ts";
-import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
+import { isSameLogin, issuedAt, lifetimeMs, readClaims, readObject } from "./claims.ts";
+import { untilAborted } from "./deadline.ts";
+import { LatchkeyError } from "./errors.ts";
 import { createStoredText, isPromise, type StorageOption } from "./storage.ts";
 
 export interface SessionOptions {
@@ -25,8 +26,9 @@ export interface SessionOptions {
 /** The token of the logged-in user; undefined if no user is logged in. */
 interface Held {
   readonly token: string | undefined;
-  /** Milliseconds since the epoch, on the local clock. `Infinity` means never, and is null in JSON. */
+  /** Milliseconds since the epoch, on the local clock, as `expiresAt`. `Infinity` means never, and is null in JSON. */
   readonly renewAt: number;
+  readonly expiresAt: number;
 }
 
 /** Fractions of a token's lifetime: the time from receipt to renewal, and the pause after a failed renewal. */
@@ -34,6 +36,8 @@ const RENEWAL_POINT = 0.75;
 const RETRY_PAUSE = 0.05;
 const MIN_PAUSE_MS = 1000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A tab that was stopped can keep the lock. After so many attempts, a tab renews without the lock. */
+const MAX_LOCK_ATTEMPTS = 10;
 
 /** @param renew requests a new token and passes it to `replace` */
 export function createSession(
@@ -47,16 +51,26 @@ export function createSession(
   /** Whether the timer of the renewal has fired. Unlike the clock, nobody sets a timer back. */
   let isTimeUp = false;
   let isRenewing = false;
+  let lockAttempts = 0;
+  /** Requests that wait for the renewal. Each gets the error of the renewal. */
+  const waiting = new Set<(error?: unknown) => void>();
   let isClosed = false;
   let isLoaded = false;
   /** Until asynchronous storage was read. */
   let loading: Promise<void> | undefined;
 
-  const isDue = (): boolean => {
-    const remainingMs = held.renewAt - Date.now();
+  /** @param fraction of the lifetime between the receipt and `time` */
+  const isOver = (time: number, fraction: number): boolean => {
+    const remainingMs = time - Date.now();
     // The clock was set back if more time remains than at the receipt.
-    const isTooLong = remainingMs > Math.max(MIN_PAUSE_MS, lifetimeMs(held.token) * RENEWAL_POINT);
-    return held.renewAt !== Infinity && (isTimeUp || isTooLong || remainingMs <= 0);
+    const isTooLong = remainingMs > lifetimeMs(held.token) * fraction + MIN_PAUSE_MS;
+    return held.renewAt !== Infinity && (isTooLong || remainingMs <= 0);
+  };
+  const isDue = (): boolean =>
+    held.renewAt !== Infinity && (isTimeUp || waiting.size > 0 || isOver(held.renewAt, RENEWAL_POINT));
+  const endWaiting = (error?: unknown): void => {
+    for (const end of waiting) end(error);
+    waiting.clear();
   };
   /** Sets the timer of the next renewal. Sets no timer during a renewal, because `renewIfDue` calls `schedule` afterwards. */
   const schedule = (): void => {
@@ -76,6 +90,7 @@ export function createSession(
     if (!isOther && held.renewAt === next.renewAt) return;
     held = next;
     isTimeUp = false;
+    if (isOther && next.token !== undefined) endWaiting();
     schedule();
     if (isOther) onTokenChange?.(held.token);
   };
@@ -113,23 +128,40 @@ export function createSession(
     const text = stored.isShared ? stored.read() : undefined;
     if (typeof text === "string" || text === null) adopt(parseHeld(text));
   };
+  /** Returns the token that any tab has stored last. */
+  const current = async (): Promise<string | undefined> => {
+    const reading = load();
+    if (reading) await reading;
+    synchronize();
+    return held.token;
+  };
 
   const renewOnce = async (): Promise<void> => {
     synchronize();
     const sent = held.token;
+    lockAttempts = 0;
     if (!isDue()) return;
-    await renew().catch((error) => {
-      if (held.token !== sent) return;
-      const pauseMs = Math.max(MIN_PAUSE_MS, lifetimeMs(sent) * RETRY_PAUSE);
-      hold({ token: sent, renewAt: isTemporary(error) ? Date.now() + pauseMs : Infinity });
-    });
+    await renew().then(
+      () => endWaiting(),
+      (error) => {
+        synchronize();
+        const canRepeat = isTemporary(error);
+        if (held.token === sent) {
+          const pauseMs = Math.max(MIN_PAUSE_MS, lifetimeMs(sent) * RETRY_PAUSE);
+          hold({ ...held, renewAt: canRepeat ? Date.now() + pauseMs : Infinity });
+        }
+        // Without a renewal, the request shows whether the service still accepts the token.
+        endWaiting(canRepeat || held.token === undefined ? error : undefined);
+      },
+    );
   };
   /** Keeps the lock for a moment after the renewal, because other tabs see the stored token only a little later. */
-  const renewAlone = (lock: unknown): Promise<void> => (lock ? renewOnce().then(pause) : pause());
+  const renewAlone = (lock: unknown): Promise<void> =>
+    lock || lockAttempts++ >= MAX_LOCK_ATTEMPTS ? renewOnce().then(pause) : pause();
   /** Sends only one request for all callers. If the browser has locks, all tabs together send only one request. */
   const renewIfDue = (): void => {
     synchronize();
-    if (isClosed || isRenewing || !isDue()) return;
+    if (isRenewing || !isDue() || (isClosed && waiting.size === 0)) return;
     isRenewing = true;
     const { locks } = browser().navigator ?? {};
     const work =
@@ -138,8 +170,28 @@ export function createSession(
         : renewOnce();
     void work.finally(() => {
       isRenewing = false;
-      schedule();
+      // Another tab can have ended the login.
+      if (!isDue()) endWaiting();
+      if (waiting.size > 0) renewIfDue();
+      else schedule();
     });
+  };
+  /**
+   * Waits until this tab or another tab has replaced `sent`. Returns undefined if there is no renewal of `sent`.
+   * @throws the error of the renewal if it ended the login or is temporary. @throws the signal's reason
+   */
+  const renewalOf = async (
+    sent: string | undefined,
+    signal?: AbortSignal | null,
+  ): Promise<string | undefined> => {
+    synchronize();
+    if (held.token === sent && held.renewAt !== Infinity && !isClosed) {
+      const renewal = new Promise<unknown>((resolve) => waiting.add(resolve));
+      renewIfDue();
+      const error = await untilAborted(renewal, signal);
+      if (error !== undefined) throw error;
+    }
+    return held.token !== sent && isSameLogin(held.token, sent) ? held.token : undefined;
   };
 
   if (token !== undefined) {
@@ -154,9 +206,13 @@ export function createSession(
       load();
       return held.token;
     },
-    load,
-    synchronize,
     renewIfDue,
+    renewalOf,
+    current,
+    /** Returns the renewal of a token that has expired by the local clock; otherwise `token`. @throws as `renewalOf` */
+    async fresh(token: string | undefined, signal?: AbortSignal | null): Promise<string | undefined> {
+      return isOver(held.expiresAt, 1) ? ((await renewalOf(token, signal)) ?? token) : token;
+    },
     /** Asynchronous storage returns a promise. @param next undefined: no user is logged in */
     store: (next: string | undefined): Promise<unknown> | undefined => hold(receive(next)),
     /**
@@ -170,12 +226,10 @@ export function createSession(
       hold(receive(next, { previous: sent }));
       return true;
     },
-    /** Forgets the stored token if it is `sent` or a renewal of `sent`. All tokens of one login have the same `auth_time`. */
+    /** Forgets the stored token if it is `sent` or a renewal of `sent`. */
     endLogin(sent: string | undefined): void {
       synchronize();
-      const { auth_time } = readClaims(sent);
-      const isRenewal = auth_time !== undefined && readClaims(held.token).auth_time === auth_time;
-      if (held.token === sent || isRenewal) hold(receive(undefined));
+      if (held.token === sent || isSameLogin(held.token, sent)) hold(receive(undefined));
     },
     /** Ends the timer and the listener. The token remains. */
     close(): void {
@@ -195,20 +249,24 @@ function receive(token: string | undefined, { previous = "", receivedAt = Date.n
   const { exp = 0, auth_time } = readClaims(token);
   const isLast = exp === readClaims(previous).exp;
   const canRenew = auth_time !== undefined && !isLast && lifetimeMs(token) > 0;
-  return { token, renewAt: canRenew ? receivedAt + lifetimeMs(token) * RENEWAL_POINT : Infinity };
+  const after = (fraction: number) => (canRenew ? receivedAt + lifetimeMs(token) * fraction : Infinity);
+  return { token, renewAt: after(RENEWAL_POINT), expiresAt: after(1) };
 }
 
 /** Whether there is no response, or one that does not concern the token or is not from the service. */
 const isTemporary = (error: unknown): boolean =>
-  error instanceof LatchkeyConnectionError ||
-  (error instanceof LatchkeyError &&
-    (error.status === 429 || error.status >= 500 || error.code === undefined));
+  !(error instanceof LatchkeyError) ||
+  error.status === 429 ||
+  error.status >= 500 ||
+  error.code === undefined;
 
-/** Parses text that this version or another version of the client has stored. */
+/** Parses text that this version or another version of the client has stored. Release 2.0.0 stored no `expiresAt`. */
 function parseHeld(text: string | null | undefined): Held {
-  const { token, renewAt } = readObject(() => text ?? "");
+  const { token, renewAt, expiresAt } = readObject(() => text ?? "");
   if (typeof token !== "string") return receive(undefined);
-  return { token, renewAt: typeof renewAt === "number" ? renewAt : Infinity };
+  const time = typeof renewAt === "number" ? renewAt : Infinity;
+  const end = typeof expiresAt === "number" ? expiresAt : time + lifetimeMs(token) * (1 - RENEWAL_POINT);
+  return { token, renewAt: time, expiresAt: end };
 }
 
 interface Browser {

@@ -194,7 +194,6 @@ test("a clock that is set back delays no renewal", async () => {
   const { client, renewals } = startClient([toResponse(tokenOf(230))]);
   await client.login(LOGIN);
   jest.setSystemTime(Date.now() - 100_000);
-  await client.getMe();
   await advance(240);
   expect([renewals, client.token]).toEqual([[tokenOf(0)], tokenOf(230)]);
 });
@@ -282,4 +281,18 @@ test("a tab keeps the lock for a second after its renewal, and a tab without the
   await advance(0.8);
   expect(states).toEqual([]);
   expect([await untilState(2), renewals.length]).toEqual([["released", "requested"], 2]);
+});
+
+test("a lock that a stopped tab keeps delays the renewal by ten seconds", async () => {
+  using _locks = provideLocks(async (_name, _options, work) => await work(null));
+  const { client, renewals } = startClient([toResponse(tokenOf(400))], createStorage());
+  await client.login(LOGIN);
+  jest.setSystemTime(Date.now() + 400_000);
+  const reading = client.getMe();
+  await advance(0);
+  for (let second = 1; second < 10; second++) await advance(1);
+  expect(renewals).toEqual([]);
+  await advance(1);
+  await reading;
+  expect([renewals, client.token]).toEqual([[tokenOf(0)], tokenOf(400)]);
 });
