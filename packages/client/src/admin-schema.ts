@@ -47,7 +47,7 @@ export interface paths {
         head?: never;
         /**
          * Change a user
-         * @description Makes all changes or none; an empty object changes nothing. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, and `is_active: true` for an inactive user, end all tokens. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.
+         * @description Makes all changes or none; an empty object changes nothing. The present `email` changes nothing, also if its case, the form of its domain or spaces around it differ. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, `is_active: true` for an inactive user, and `email_verified: false` for a verified e-mail end all tokens. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.
          */
         patch: operations["updateUser"];
         trace?: never;
@@ -210,7 +210,7 @@ export interface components {
             /** @example ada */
             username?: string;
             /**
-             * @description Trimmed, lowercased and, if the domain is internationalized, converted to ASCII (`xn--…`) before validation.
+             * @description Trimmed, lowercased and, if the domain is internationalized, converted to ASCII (`xn--…`). The present e-mail, in whichever form, changes nothing.
              * @example ada@example.com
              */
             email?: string;

@@ -183,7 +183,7 @@ export interface paths {
         put?: never;
         /**
          * Set a new password with the token of a mail
-         * @description Revokes all tokens of the user and verifies the e-mail.
+         * @description Revokes all tokens of the user, deletes their passkeys and identities, makes their other networks unfamiliar, and verifies the e-mail.
          */
         post: operations["confirmPasswordReset"];
         delete?: never;
@@ -243,7 +243,7 @@ export interface paths {
         put?: never;
         /**
          * Change the e-mail with the token of a mail
-         * @description The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, deletes their passkeys, and notifies the old e-mail.
+         * @description The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, deletes their passkeys and identities, and notifies the old e-mail.
          */
         post: operations["confirmEmailChange"];
         delete?: never;
@@ -2506,7 +2506,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive. */
+            /** @description The token of the link is malformed, expired or outdated; except for verifications, also used, or its user is inactive. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2611,7 +2611,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive. */
+            /** @description The token of the link is malformed, expired or outdated; except for verifications, also used, or its user is inactive. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2832,7 +2832,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive. */
+            /** @description The token of the link is malformed, expired or outdated; except for verifications, also used, or its user is inactive. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2937,7 +2937,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token of the link is malformed or expired; of a reset, also used or outdated, or its user is inactive. */
+            /** @description The token of the link is malformed, expired or outdated; except for verifications, also used, or its user is inactive. */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -49,7 +49,11 @@ export function createOutboxCount(
         return end ? { time: end.time, id: 0 } : null;
       }
       const [end] = await endOfSame({ time, id: after.id });
-      add(await (end ? countSameUntil({ time, id: after.id, until: end.id }) : countSame({ time, id: after.id })));
+      add(
+        await (end
+          ? countSameUntil({ time, id: after.id, until: end.id })
+          : countSame({ time, id: after.id })),
+      );
       return { time, id: end?.id ?? null };
     });
     return waiting;

@@ -28,7 +28,6 @@ import {
 import type { Database, User, UserSearch } from "@latchkey/database";
 import { type Hasher, hashFormat, hasPassword, noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import { INVALID_EMAIL } from "../../http/issues.ts";
 import { monotonicNow } from "../../rate-limit/clock.ts";
 import type { Store } from "../../rate-limit/store.ts";
 
@@ -138,6 +137,13 @@ export function createAdministrationService(options: AdministrationServiceOption
     count: (signal) => countUsers(users, hashFormat, signal),
   };
 }
+
+/** The issue of a new e-mail that the service does not mail, as the validator writes it. */
+const INVALID_EMAIL = {
+  loc: ["body", "email"],
+  msg: "is not a valid e-mail address",
+  type: "string_pattern_mismatch",
+};
 
 /** Returns a function that reads the counters of the public API, and counts nothing. */
 function createLimitsReader({ store, digests, counters }: CountersOptions) {
