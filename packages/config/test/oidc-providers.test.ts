@@ -77,14 +77,11 @@ test("a provider requires the current password for a new one, and without mail i
   expect(warnings).toEqual([expect.stringContaining("OIDC_PROVIDERS is set without MAIL_URL")]);
 });
 
-test("codes and verified e-mails require mail, and codes of several replicas Redis", () => {
+test("codes and verified e-mails require mail", () => {
   const production = { NODE_ENV: "production", DATABASE_URL: "postgres://db/x?sslmode=verify-full" };
   for (const name of ["AUTH_EMAIL_LOGIN", "AUTH_REQUIRE_VERIFIED_EMAIL"])
     expect(invalidIn({ ...production, [name]: "true" })).toEqual(["MAIL_URL"]);
-  expect(parse({ AUTH_EMAIL_LOGIN: "true" }).warnings).toEqual([
-    expect.stringContaining("AUTH_EMAIL_LOGIN is true without REDIS_URL"),
-  ]);
-  expect(parse({ AUTH_EMAIL_LOGIN: "true", REDIS_URL: "redis://localhost" }).warnings).toEqual([]);
+  expect(parse({ AUTH_EMAIL_LOGIN: "true" }).warnings).toEqual([]);
 });
 
 test("idle hours require renewal days, and are at most a week", () => {

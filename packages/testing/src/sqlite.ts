@@ -18,6 +18,10 @@ interface Query {
 /** The answer to a query, as a line. */
 type Answer = { readonly rows: unknown[] } | { readonly error: string };
 
+/** `readline` also ends lines at the separators that JSON does not escape. */
+const toLine = (value: Query | Answer): string =>
+  `${JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
+
 /** Starts the process of an action, which ends with its standard input. */
 const spawnSqlite = (action: Action, url = "") =>
   Bun.spawn([process.execPath, import.meta.path, action, url], { stdin: "pipe", stdout: "pipe" });
@@ -27,7 +31,7 @@ function startQueries() {
   const child = spawnSqlite("query");
   return async (query: Query): Promise<Answer> => {
     child.ref();
-    child.stdin.write(`${JSON.stringify(query)}\n`);
+    child.stdin.write(toLine(query));
     child.stdin.flush();
     const line = await readUntil(child.stdout, "\n");
     child.unref();
@@ -83,7 +87,7 @@ if (import.meta.main) {
   const [action, url = ""] = process.argv.slice(2);
   if (action === "query") {
     for await (const line of createInterface({ input: process.stdin }))
-      process.stdout.write(`${JSON.stringify(answer(JSON.parse(line) as Query))}\n`);
+      process.stdout.write(toLine(answer(JSON.parse(line) as Query)));
   } else {
     using sqlite = openFile(url);
     // In WAL mode, a transaction excludes readers only in this locking mode. The recovery of a file excludes readers, too.
