@@ -243,7 +243,7 @@ export interface paths {
         put?: never;
         /**
          * Change the e-mail with the token of a mail
-         * @description The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, deletes their passkeys and identities, and notifies the old e-mail.
+         * @description The new e-mail is verified. Revokes all tokens of the user, deletes their passkeys and identities, makes their networks unfamiliar, and notifies the old e-mail.
          */
         post: operations["confirmEmailChange"];
         delete?: never;

@@ -14,6 +14,8 @@ const INVALID_TOKEN_TYPE = wrongType("body", "token", "string");
 export function linkOperations(options: NewCredentialsOptions & { readonly links: LinkService }) {
   const { links } = options;
   const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
+  const { hasPasskeys, hasIdentities } = options.rules;
+  const deletesLogins = hasPasskeys || hasIdentities ? "deletes their passkeys and identities, " : "";
   return [
     operation({
       id: "requestPasswordReset",
@@ -44,8 +46,7 @@ export function linkOperations(options: NewCredentialsOptions & { readonly links
       method: "POST",
       path: "/auth/password-reset/confirm",
       summary: "Set a new password with the token of a mail",
-      description:
-        "Revokes all tokens of the user, deletes their passkeys and identities, makes their other networks unfamiliar, and verifies the e-mail.",
+      description: `Revokes all tokens of the user, ${deletesLogins}makes their other networks unfamiliar, and verifies the e-mail.`,
       body: withMinLength(contracts.PasswordResetConfirmation),
       refineBody: passwordIssues,
       issues: [tooShort],
@@ -88,8 +89,7 @@ export function linkOperations(options: NewCredentialsOptions & { readonly links
       path: "/auth/email-change/confirm",
       feature: "emailChange",
       summary: "Change the e-mail with the token of a mail",
-      description:
-        "The new e-mail is verified. Revokes all tokens of the user, makes their networks unfamiliar, deletes their passkeys and identities, and notifies the old e-mail.",
+      description: `The new e-mail is verified. Revokes all tokens of the user, ${deletesLogins}makes their networks unfamiliar, and notifies the old e-mail.`,
       body: contracts.EmailChangeConfirmation,
       issues: [INVALID_TOKEN_TYPE],
       success: { status: 204, description: "The e-mail is changed." },
