@@ -40,7 +40,7 @@ export async function startSender(service: Service, transport: Transport | Promi
     }),
     writeMail: createMails({ ...mail, publicUrl: mail.publicUrl ?? service.url }),
     logger: { info: write, warn: write },
-    pollMs: 10,
+    pollMs: 50,
     observe: (outcome, kind, count = 1) => outcomes.push(...Array<string>(count).fill(`${outcome} ${kind}`)),
   });
   return {
