@@ -29,9 +29,10 @@ class ResponseError extends Error {
   }
 }
 
-type NumbersBelow<End extends number, Below extends number[] = []> = Below["length"] extends End
-  ? Below[number]
-  : NumbersBelow<End, [...Below, Below["length"]]>;
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+type ToNumber<Text> = Text extends `${infer Value extends number}` ? Value : never;
+/** From 0 to 599. Types that count with tuples take the compiler seconds. */
+type Status = ToNumber<`${Digit}` | `${Exclude<Digit, 0>}${Digit}` | `${1 | 2 | 3 | 4 | 5}${Digit}${Digit}`>;
 
 /**
  * An error response, a redirect, which is never followed, or a success response that is not from the service. If `status` is
@@ -41,7 +42,7 @@ type NumbersBelow<End extends number, Below extends number[] = []> = Below["leng
 export type LatchkeyError = ResponseError &
   (
     | { readonly status: 422; readonly detail: ValidationIssue[] }
-    | { readonly status: Exclude<NumbersBelow<600>, 422>; readonly detail: string }
+    | { readonly status: Exclude<Status, 422>; readonly detail: string }
   );
 
 /** The cast is safe because the constructor sets `detail` according to `status`, and every status is below 600. */
