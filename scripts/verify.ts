@@ -1,0 +1,32 @@
+/** Runs all static checks at the same time. Prints the output of each as soon as it ends; fails if one fails. */
+import { join, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dir, "..");
+const program = (name: string): string => join(ROOT, "node_modules/.bin", name);
+
+/** What the compiler found in unchanged files. The client's build shares `tsconfig.json`, so it is not stated there. */
+const TYPES_CACHE = join(ROOT, "node_modules/.cache/tsc.tsbuildinfo");
+
+/** The longest one first. */
+const CHECKS: Readonly<Record<string, readonly string[]>> = {
+  types: [program("tsc"), "--incremental", "--tsBuildInfoFile", TYPES_CACHE],
+  "format and lint": [program("biome"), "ci", "--error-on-warnings", "."],
+  rules: [process.execPath, "test", "--cwd", "scripts", "--timeout", "120000"],
+};
+
+async function passes(name: string, command: readonly string[]): Promise<boolean> {
+  const startedAt = performance.now();
+  const child = Bun.spawn([...command], { cwd: ROOT, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  const outcome = exitCode === 0 ? "passed" : "failed";
+  process.stdout.write(`${stdout}${stderr}${name}: ${outcome} in ${seconds} s\n`);
+  return exitCode === 0;
+}
+
+const outcomes = await Promise.all(Object.entries(CHECKS).map(([name, command]) => passes(name, command)));
+process.exit(outcomes.every(Boolean) ? 0 : 1);
