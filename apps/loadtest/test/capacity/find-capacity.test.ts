@@ -46,7 +46,7 @@ test("the search ends after ten rates even if none passes", () => {
 inFullRun(test)(
   "a service that rejects logins above a rate has this rate as its capacity",
   async () => {
-    // Of constant arrivals, the number depends on the rate alone, and not on how fast this machine is: 30 at 50/s.
+    // Of constant arrivals, the number depends on the rate alone, and not on how fast this machine is: 60 at 50/s.
     let remaining = Number.POSITIVE_INFINITY;
     const logIn = async () => {
       const status = --remaining >= 0 ? 200 : 503;
@@ -56,12 +56,12 @@ inFullRun(test)(
     };
     await using service = startFakeService({ logIn });
     const steps: SearchStep[] = [];
-    const asked = runOptionsOf({ url: service.url, durationSeconds: 0.5 });
+    const asked = runOptionsOf({ url: service.url, durationSeconds: 1 });
     const onStep = (step: SearchStep) => {
       steps.push(step);
-      remaining = 30;
+      remaining = 60;
     };
-    const changes = { asked, p99BoundMs: 5000, arrivals: "constant", warmUpSeconds: 0.1, onStep } as const;
+    const changes = { asked, p99BoundMs: 5000, arrivals: "constant", warmUpSeconds: 0.2, onStep } as const;
     const options = { ...LIMITS, ...changes };
     const report = await withUsers(options, (next) => findCapacity({ ...options, next }));
     expect(report).toMatchObject({ outcome: "complete", url: service.url, cores: null, p99BoundMs: 5000 });
