@@ -21,7 +21,8 @@ rm -rf "$2"`;
 async function startMigratedServer() {
   const postgres = await startPostgresServer();
   const [row] = await postgres.query<{ data_directory: string }>("show data_directory");
-  const data = row?.data_directory ?? "";
+  if (!row) throw new Error("The server does not name its data directory");
+  const data = row.data_directory;
   Bun.spawn(["sh", "-c", STOP_WITH_PARENT, "sh", data, dirname(data)], {
     stdio: ["pipe", "ignore", "ignore"],
     // A signal to the process group of the tests must not end it.
