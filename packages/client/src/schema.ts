@@ -2115,7 +2115,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
-            /** @description A rate limit is exceeded. Updates with a password or a current password have their own limit, by default 5 per 1 minute per user and per client address. After 10 wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day. */
+            /** @description A rate limit is exceeded. Updates with a password or a current password have their own limit, by default 5 per 1 minute per user and per client address. After 10 wrong current passwords of a user in one day, updates with a current password return 429 for the rest of that day. A login with the password, and a change of the token version, start this count anew. */
             429: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -2,7 +2,7 @@
 import type { Product } from "@latchkey/contracts";
 import type { AccountRules } from "../config.ts";
 import { type CardPages, createCard, emailField, field, form, unbroken } from "./card.ts";
-import { ACCOUNT_PATH, newPasswordField, RESET_REQUEST_PATH } from "./links.ts";
+import { ACCOUNT_PATH, newPasswordField, otherLogins, RESET_REQUEST_PATH } from "./links.ts";
 import { relativeUrl } from "./pages.ts";
 
 interface Section {
@@ -56,23 +56,25 @@ const USERNAME: Section = {
 
 function passwordSection(rules: AccountRules): Section {
   const fields = [HIDDEN_USERNAME, currentPasswordField("password-current", rules), newPasswordField(rules)];
-  const kept = " Your passkeys stay, unless you remove them, too.";
-  if (rules.hasPasskeys) fields.push(check("remove_passkeys", "Remove all my passkeys, too"));
+  const logins = otherLogins(rules);
+  const kept = logins ? ` Your ${logins} stay, unless you remove them, too.` : "";
+  if (logins) fields.push(check("remove_passkeys", `Remove all my ${logins}, too`));
   return {
     id: "password",
     title: "Password",
-    effect: `This ends all other logins, but not this one.${rules.hasPasskeys ? kept : ""}`,
+    effect: `This ends all other logins, but not this one.${kept}`,
     content: form(`id="password-form"`, fields.join("\n"), "Change password"),
   };
 }
 
 function emailSection(rules: AccountRules): Section {
+  const logins = otherLogins(rules);
   const newEmail = { name: "email", id: "new-email", label: "New e-mail", type: "email" } as const;
   return {
     id: "email",
     title: "E-mail",
     hasValue: true,
-    effect: `We mail a link to your present address, if it is confirmed, and then one to the new address. Until you open them, nothing changes. Then all logins end${rules.hasPasskeys ? ", and your passkeys are removed" : ""}. To cancel a change, enter your present address.`,
+    effect: `We mail a link to your present address, if it is confirmed, and then one to the new address. Until you open them, nothing changes. Then all logins end${logins ? `, and your ${logins} are removed` : ""}. To cancel a change, enter your present address.`,
     content: form(
       `id="email-form"`,
       `${field({ ...newEmail, autocomplete: "email" })}\n${currentPasswordField("email-current", rules)}`,
@@ -108,24 +110,30 @@ const IDENTITIES: Section = {
 <ul class="removable" id="identity-list"></ul>`,
 };
 
-const loginsSection = ({ hasPasskeys }: AccountRules): Section => ({
-  id: "logins",
-  title: "Log out everywhere",
-  effect: `This ends all logins on all devices, also this one. ${hasPasskeys ? "Your password and passkeys stay" : "Your password stays"}.`,
-  content: form(`id="logins-form"`, "", "Log out everywhere"),
-});
+const loginsSection = (rules: AccountRules): Section => {
+  const logins = otherLogins(rules);
+  return {
+    id: "logins",
+    title: "Log out everywhere",
+    effect: `This ends all logins on all devices, also this one. ${logins ? `Your password and your ${logins} stay` : "Your password stays"}.`,
+    content: form(`id="logins-form"`, "", "Log out everywhere"),
+  };
+};
 
-const deletionSection = ({ hasPasskeys }: AccountRules): Section => ({
-  id: "deletion",
-  title: "Delete account",
-  effect: `This deletes your account${hasPasskeys ? " with its passkeys" : ""} and ends all logins. It cannot be undone.`,
-  content: form(
-    `id="deletion-form"`,
-    check("confirmed", "I want to delete my account", ` required data-missing="Tick this box first."`),
-    "Delete my account",
-    "danger",
-  ),
-});
+const deletionSection = (rules: AccountRules): Section => {
+  const logins = otherLogins(rules);
+  return {
+    id: "deletion",
+    title: "Delete account",
+    effect: `This deletes your account${logins ? ` with its ${logins}` : ""} and ends all logins. It cannot be undone.`,
+    content: form(
+      `id="deletion-form"`,
+      check("confirmed", "I want to delete my account", ` required data-missing="Tick this box first."`),
+      "Delete my account",
+      "danger",
+    ),
+  };
+};
 
 const sectionsOf = (rules: AccountRules): Section[] => [
   USERNAME,

@@ -31,6 +31,16 @@ interface LinkPage {
 export const ACCOUNT_PATH = "/account";
 export const RESET_REQUEST_PATH = "/account/forgot-password";
 
+/** What users can have to log in besides the password, such as `passkeys and logins with providers`; null: nothing. */
+export const otherLogins = ({ hasPasskeys, hasIdentities }: AccountRules): string | null =>
+  [...(hasPasskeys ? ["passkeys"] : []), ...(hasIdentities ? ["logins with providers"] : [])].join(" and ") ||
+  null;
+
+const andRemovesLogins = (rules: AccountRules): string => {
+  const logins = otherLogins(rules);
+  return logins ? ` and removes your ${logins}` : "";
+};
+
 const LOG_IN: Way = { text: "Log in", path: ACCOUNT_PATH };
 const NEW_RESET: Way = { text: "Request a new link", path: RESET_REQUEST_PATH };
 const newLink = (what: string): Way => ({ text: `Log in to ${what}`, path: ACCOUNT_PATH });
@@ -49,7 +59,7 @@ const pagesOf = (rules: AccountRules): Readonly<Record<string, LinkPage>> => ({
   [MAILS.reset.page]: {
     title: "Choose a new password",
     action: "auth/password-reset/confirm",
-    intro: `This ends all earlier logins${rules.hasPasskeys ? " and removes your passkeys" : ""}.`,
+    intro: `This ends all earlier logins${andRemovesLogins(rules)}.`,
     fields: chosenPassword(rules),
     button: "Change password",
     success: "Your password is changed. You can log in with it now; all earlier logins have ended.",
@@ -78,7 +88,7 @@ const pagesOf = (rules: AccountRules): Readonly<Record<string, LinkPage>> => ({
     [MAILS["email-change-approval"].page]: {
       title: "Approve your new e-mail address",
       action: "auth/email-change/approve",
-      intro: `We then mail a link to the new address. Opening it ends all logins${rules.hasPasskeys ? " and removes your passkeys" : ""}, and you log in with the new e-mail. If you did not ask for this, leave this page and change your password.`,
+      intro: `We then mail a link to the new address. Opening it ends all logins${andRemovesLogins(rules)}, and you log in with the new e-mail. If you did not ask for this, leave this page and change your password.`,
       button: "Approve",
       success: `A link is on its way to the new address. It is valid for ${MAILS["email-change"].lifetime}. Until it is opened, nothing changes.`,
       renewal: newLink("change your e-mail again"),
@@ -86,7 +96,7 @@ const pagesOf = (rules: AccountRules): Readonly<Record<string, LinkPage>> => ({
     [MAILS["email-change"].page]: {
       title: "Confirm your new e-mail address",
       action: "auth/email-change/confirm",
-      intro: `From then on, you log in with the new e-mail. This ends all earlier logins${rules.hasPasskeys ? " and removes your passkeys" : ""}. Your password stays the same.`,
+      intro: `From then on, you log in with the new e-mail. This ends all earlier logins${andRemovesLogins(rules)}. Your password stays the same.`,
       button: "Change e-mail",
       success: "Your e-mail address is changed. You can log in with it now; all earlier logins have ended.",
       next: LOG_IN,

@@ -105,7 +105,7 @@ export const ROUTE_LIMITS = {
     variable: "RATE_LIMIT_PASSWORD_CHANGE",
     description: own(
       "Updates with a password or a current password",
-      `per user and per client address. After ${WRONG_PASSWORDS.capacity} wrong current passwords in one day, updates of the user with a current password return 429 for the rest of that day.`,
+      `per user and per client address. After ${WRONG_PASSWORDS.capacity} wrong current passwords of a user in one day, updates with a current password return 429 for the rest of that day. A login with the password, and a change of the token version, start this count anew.`,
     ),
   },
   mail: { variable: "RATE_LIMIT_MAIL", description: own("Requests for mails") },
