@@ -49,7 +49,7 @@ describe.concurrent("the sender", () => {
     expect([numberOf(verified.email), numberOf(unverified.email)]).toEqual([5, 3]);
   });
 
-  test("sends as many codes again to a familiar network, and logs the suppressed ones in one line", async () => {
+  test("sends as many codes again to a familiar network, and logs the suppressed ones in few lines", async () => {
     await using server = await startMailServer();
     await using service = await startService({
       env: {
@@ -75,13 +75,12 @@ describe.concurrent("the sender", () => {
     expect([numberOf(user.email), numberOf(unverified.email)]).toEqual([10, 3]);
     await sender.close();
     const suppressed = sender.log.filter(({ event }) => event === "mail.suppressed");
-    const numbers = suppressed.map(({ kind, user_id, count }) => [kind, user_id, count]);
-    expect(numbers.toSorted()).toEqual(
-      [
-        ["login-code", user.id, 27],
-        ["login-code", unverified.user.id, 3],
-      ].toSorted(),
-    );
+    expect(new Set(suppressed.map(({ kind }) => kind))).toEqual(new Set(["login-code"]));
+    const numberFor = (userId: number) =>
+      suppressed.reduce((sum, { user_id, count }) => sum + (user_id === userId ? Number(count) : 0), 0);
+    expect([numberFor(user.id), numberFor(unverified.user.id)]).toEqual([27, 3]);
+    // A line for each user; beside other work, a sweep that takes longer than a second has several.
+    expect(suppressed.length).toBeLessThan(10);
     expect(sender.outcomes.filter((outcome) => outcome === "suppressed login-code")).toHaveLength(30);
   });
 
