@@ -2,16 +2,22 @@
 import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
-import { createFamiliarNetworks } from "./features/auth/familiar-networks.ts";
+import { createAuthentication } from "./features/auth/authentication.ts";
+import { createFamiliarNetworks, type NetworkDigestOf } from "./features/auth/familiar-networks.ts";
 import { createLinkService } from "./features/auth/links.ts";
 import { createLoginRule } from "./features/auth/login-rule.ts";
-import { createAuthService } from "./features/auth/service.ts";
+import { createPasswordLogin } from "./features/auth/password-login.ts";
+import { createRegistration } from "./features/auth/registration.ts";
+import { createRenewal } from "./features/auth/renewal.ts";
+import { createAccountService } from "./features/auth/service.ts";
+import { createPasswordVerifier } from "./features/auth/verify-password.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { createOperations } from "./features/operations.ts";
 import { LIVENESS_PATH, PROBE_PATHS } from "./features/probes/operations.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { createTodoService } from "./features/todos/service.ts";
 import { enabledOperations, type Operation } from "./http/operation.ts";
+import { createLogin, createTokenRule } from "./login.ts";
 import { bearerAuth } from "./middleware/bearer-auth.ts";
 import { methodNotAllowed } from "./middleware/error-handler.ts";
 import { registerOperations } from "./middleware/operations.ts";
@@ -21,6 +27,7 @@ import type { Logger } from "./observability/logger.ts";
 import type { RequestObservation } from "./observability/metrics.ts";
 import { createPublicDocument } from "./openapi/public-document.ts";
 import { enabledFeatures } from "./optional-features.ts";
+import { createOwner } from "./owner.ts";
 import { readAssets } from "./pages/assets.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import { createMemoryStore, type Store } from "./rate-limit/store.ts";
@@ -61,16 +68,18 @@ export async function createApp(options: AppOptions) {
   const limiters = rateLimits && createRateLimiters(rateLimits, store);
   const { digests, oneTimeTokens, passkeyChallenges, publicKeySet, loginCodes, oidcStates } = keys;
   const { users, passkeys, identities, outbox } = database;
-  const authService = createAuthService({
-    users,
+  const tokens = createTokens(keys, config.tokens);
+  const familiarNetworks = rateLimits && createFamiliarNetworks({ users, digests, store });
+  const networkDigestOf: NetworkDigestOf = (client) => familiarNetworks?.networkDigestOf(client);
+  const wrongPasswordLimit = rateLimits && createWrongPasswordLimit(store);
+  const verifyPassword = createPasswordVerifier(hasher, users);
+  const owner = createOwner({ users, verifyPassword, wrongPasswordLimit });
+  const expectToken = createTokenRule({
     outbox,
-    hasher,
-    tokens: createTokens(keys, config.tokens),
-    familiarNetworks: rateLimits && createFamiliarNetworks({ users, digests, store }),
-    wrongPasswordLimit: rateLimits && createWrongPasswordLimit(store),
-    rules,
+    requireVerifiedEmail: rules.requireVerifiedEmail,
     isVerifiedElsewhere: config.tokenKeys.privateKey !== null,
   });
+  const login = createLogin({ users, tokens, expectToken, familiarNetworks });
   const canLogIn = createLoginRule({
     sendsMail,
     hasPasskeys,
@@ -90,9 +99,9 @@ export async function createApp(options: AppOptions) {
       passkeyChallenges,
       sendsMail,
       canLogIn,
-      steps: authService,
+      owner,
     });
-    optionalOperations.push(...passkeyOperations(passkeyService));
+    optionalOperations.push(...passkeyOperations(passkeyService, login));
   }
   if (oidc) {
     const { createIdentityService, identityOperations, openProvider } = await import(
@@ -106,19 +115,23 @@ export async function createApp(options: AppOptions) {
       oidcStates,
       canLogIn,
       sendsMail,
-      steps: authService,
+      owner,
     });
-    optionalOperations.push(...identityOperations(identityService));
+    optionalOperations.push(...identityOperations(identityService, login));
   }
   if (rules.hasEmailLogin) {
     const { createEmailLogin, emailLoginOperations } = await import("./features/email-login/feature.ts");
-    const emailLogin = createEmailLogin({ users, outbox, loginCodes, digests, steps: authService });
-    optionalOperations.push(...emailLoginOperations(emailLogin));
+    const emailLogin = createEmailLogin({ users, outbox, loginCodes, digests });
+    optionalOperations.push(...emailLoginOperations(emailLogin, login));
   }
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
-    authService,
-    links: createLinkService({ users, outbox, hasher, oneTimeTokens, steps: authService }),
+    register: createRegistration({ users, hasher, networkDigestOf, sendsMail }),
+    verifyPasswordLogin: createPasswordLogin({ users, verifyPassword, familiarNetworks, wrongPasswordLimit }),
+    login,
+    renew: createRenewal(tokens, expectToken),
+    accounts: createAccountService({ users, hasher, owner, networkDigestOf, rules }),
+    links: createLinkService({ users, outbox, hasher, oneTimeTokens, owner, networkDigestOf }),
     optionalOperations,
     rules,
     isListedPassword,
@@ -144,7 +157,7 @@ export async function createApp(options: AppOptions) {
   });
   app.use(
     registerOperations(enabledOperations(operations, features), {
-      authenticate: bearerAuth(authService.authenticate),
+      authenticate: bearerAuth(createAuthentication(tokens, owner)),
       limiters,
       digestEmail: options.digestEmail,
     }),

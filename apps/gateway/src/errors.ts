@@ -274,6 +274,13 @@ export const canOccur = (code: ErrorCode, enabled: Features): boolean =>
   ERROR_TABLE[code].features?.some((feature) => enabled.has(feature)) ?? true;
 /** The errors that a derivation can cause. */
 export const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"] as const;
+/** The errors of every login, whatever its way (`login.ts`), and the features that they need. */
+const LOGIN_ERRORS: readonly (readonly [code: ErrorCode, feature?: Feature])[] = [
+  ["INACTIVE_USER"],
+  ["EMAIL_NOT_VERIFIED", "verifiedEmail"],
+];
+export const loginErrorsOf = (enabled: Features): ErrorCode[] =>
+  LOGIN_ERRORS.flatMap(([code, feature]) => (feature === undefined || enabled.has(feature) ? [code] : []));
 /** The errors of a request that proves the owner (`proveOwner`). */
 export const OWNER_ERRORS = [
   "CURRENT_PASSWORD_INCORRECT",

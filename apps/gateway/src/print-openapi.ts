@@ -33,13 +33,17 @@ const rules: AccountRules = {
 const features = enabledFeatures({ hasTodos: true, accounts: rules });
 const operations = createOperations({
   readiness: uncalled(),
-  authService: uncalled(),
+  register: uncalled(),
+  verifyPasswordLogin: uncalled(),
+  login: uncalled(),
+  renew: uncalled(),
+  accounts: uncalled(),
   links: uncalled(),
   optionalOperations: isComplete
     ? [
-        ...passkeyOperations(uncalled()),
-        ...identityOperations(uncalled()),
-        ...emailLoginOperations(uncalled()),
+        ...passkeyOperations(uncalled(), uncalled()),
+        ...identityOperations(uncalled(), uncalled()),
+        ...emailLoginOperations(uncalled(), uncalled()),
       ]
     : [],
   rules,

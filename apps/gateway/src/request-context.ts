@@ -10,7 +10,7 @@ export interface RequestContext {
   readonly network: string;
   /** `status` replaces the status of a success. */
   readonly response: { status?: number | string; readonly headers: Record<string, string | number> };
-  /** Sets the event of the log line. A later call replaces the event. */
+  /** Adds an event. The line of the request has the last one. */
   audit(event: AuditEvent, email: string | null, userId?: number, details?: AuditDetails): void;
   /** Logs that the imported hash of a user was replaced. */
   rehashed(format: string, user: User): void;

@@ -343,7 +343,9 @@ test("nothing is answered without a key; of 1,000 wrong keys none is accepted, a
   expect((await admin.call("GET", "/admin/stats")).status).toBe(200);
   const rejected = admin.log.slice(lines).filter(({ event }) => event === "admin.key_rejected");
   expect(rejected.map(({ status }) => status)).toEqual([401, 401]);
-  expect(admin.observed.filter(({ audit }) => audit?.event === "admin.key_rejected")).toHaveLength(1_002);
+  expect(admin.observed.filter(({ audit }) => audit?.at(-1)?.event === "admin.key_rejected")).toHaveLength(
+    1_002,
+  );
   expect(await service.database.users.list({ after: 0, limit: 1 })).toEqual([]);
 });
 

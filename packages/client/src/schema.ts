@@ -1427,6 +1427,15 @@ export interface components {
              */
             code: "LOGIN_CODE_INVALID";
         };
+        EmailLoginForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED";
+        };
         TodoNotFoundError: {
             /** @description A sentence for people. */
             detail: string;
@@ -4673,7 +4682,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginCodeInvalidError"];
                 };
             };
-            /** @description The user is deactivated. */
+            /** @description The user is deactivated. The e-mail is not verified. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4683,7 +4692,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InactiveUserError"];
+                    "application/json": components["schemas"]["EmailLoginForbiddenError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */

@@ -4,16 +4,14 @@ import type { Operation } from "../http/operation.ts";
 import type { Principal } from "../tokens/access-tokens.ts";
 import { linkOperations } from "./auth/link-operations.ts";
 import type { LinkService } from "./auth/links.ts";
-import { authOperations, type NewCredentialsOptions } from "./auth/operations.ts";
-import type { AuthService } from "./auth/service.ts";
+import { type AuthOperationsOptions, authOperations } from "./auth/operations.ts";
 import { keyOperations } from "./keys/operations.ts";
 import { probeOperations } from "./probes/operations.ts";
 import type { Readiness } from "./probes/service.ts";
 import { todoOperations } from "./todos/operations.ts";
 import type { TodoService } from "./todos/service.ts";
 
-interface FeatureOptions extends NewCredentialsOptions {
-  readonly authService: AuthService;
+interface FeatureOptions extends AuthOperationsOptions {
   readonly links: LinkService;
   readonly readiness: Readiness;
   readonly todoService: TodoService;

@@ -5,6 +5,7 @@
 import type { ValidationIssue } from "@latchkey/contracts";
 import type Type from "typebox";
 import type { ErrorCode } from "../errors.ts";
+import type { LoginMethod } from "../observability/audit.ts";
 import type { Feature, Features } from "../optional-features.ts";
 import type { QuotaName } from "../rate-limit/limits.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -62,6 +63,8 @@ export interface Operation<
   readonly tag: string;
   /** The operation exists only if this feature is on. @default it always exists */
   readonly feature?: Feature;
+  /** How the operation logs in. The document adds the errors of every login. @default the operation is no login */
+  readonly loginMethod?: LoginMethod;
   readonly summary: string;
   readonly description: string;
   /** The operation requires a token, so it also returns every authentication error. @default false */

@@ -6,6 +6,7 @@ import { type Context, Elysia } from "elysia";
 import { mapResponse } from "elysia/adapter/bun/handler";
 import { type RequestEntry, requestEntry } from "../elysia/request-entry.ts";
 import type { ErrorCode } from "../errors.ts";
+import type { AuditEntry } from "../observability/audit.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { RequestObservation } from "../observability/metrics.ts";
 
@@ -98,6 +99,8 @@ const isJson = (value: unknown): boolean =>
 /** The cast is safe: `mapResponse` passes the headers to `Response`, which accepts `Headers`, or checks for `Headers` itself. */
 const asSettings = (headers: Headers) => headers as unknown as ResponseSettings["headers"];
 
+const NO_EVENTS: readonly AuditEntry[] = [];
+
 export function createAccessLog({ logger, logsPaths, probePaths, assetPaths, observe }: AccessLogOptions) {
   const levelOf = ({ matchedPath, status, error }: RequestEntry) => {
     // A 503, for example for a full queue, is not a bug.
@@ -109,10 +112,14 @@ export function createAccessLog({ logger, logsPaths, probePaths, assetPaths, obs
     // All assets are logged as one route, because the path of each asset contains a hash.
     if (assetPaths.has(entry.route ?? "")) entry.route = "/docs/assets/*";
     const { requestId: request_id, traceId: trace_id, method, route = "-", status, durationMs } = entry;
-    if (entry.rehash) {
-      const { emailDigest: email_digest, userId: user_id, ...rehash } = entry.rehash;
-      logger.info({ request_id, trace_id, ...rehash, user_id, email_digest }, rehash.event);
-    }
+    const { audit = NO_EVENTS, rehash } = entry;
+    const last = audit.at(-1);
+    if (rehash || audit.length > 1)
+      for (const { emailDigest: email_digest, userId: user_id, ...rest } of [
+        ...(rehash ? [rehash] : []),
+        ...audit.slice(0, -1),
+      ])
+        logger.info({ request_id, trace_id, ...rest, user_id, email_digest }, rest.event);
     const level = levelOf(entry);
     if (!entry.isLoggedElsewhere && logger.isLevelEnabled(level)) {
       const line = {
@@ -127,12 +134,12 @@ export function createAccessLog({ logger, logsPaths, probePaths, assetPaths, obs
         duration_ms: Math.round(durationMs * 1000) / 1000,
         client_address: entry.clientAddress,
         actor: entry.actor,
-        event: entry.audit?.event,
-        user_id: entry.audit?.userId ?? entry.userId,
-        email_digest: entry.audit?.emailDigest,
-        reason: entry.audit?.reason,
-        provider: entry.audit?.provider,
-        amr: entry.audit?.amr,
+        event: last?.event,
+        user_id: last?.userId ?? entry.userId,
+        email_digest: last?.emailDigest,
+        reason: last?.reason,
+        provider: last?.provider,
+        amr: last?.amr,
         err: entry.error,
       };
       logger[level](line, `${method} ${route} ${status} ${durationMs.toFixed(1)} ms`);

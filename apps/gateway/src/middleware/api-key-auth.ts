@@ -45,7 +45,7 @@ export function apiKeyAuth(keys: readonly ApiKey[], store: Store) {
         return;
       }
       const { count, resetsAt } = await wrongKeys.increment(clientKey(clientAddress));
-      entry.audit = { event: "admin.key_rejected", userId: undefined, emailDigest: undefined };
+      entry.audit = [{ event: "admin.key_rejected", userId: undefined, emailDigest: undefined }];
       entry.isLoggedElsewhere = count > 1;
       if (count <= WRONG_API_KEYS.capacity) throw new ServiceError("INVALID_API_KEY");
       const retryAfterSeconds = secondsUntil(resetsAt);

@@ -79,6 +79,7 @@ function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<
   const readQuery = query ? queryValidator(query, normalizeQuery) : noInput;
   const limit = ownLimit(operation, options.limiters);
   return async ({ body, clientAddress, entry, params, request, set }: StepContext) => {
+    entry.loginMethod = operation.loginMethod;
     const principal = requiresToken
       ? await authenticate({ clientAddress, entry, request }, operation)
       : undefined;
@@ -122,7 +123,8 @@ function createContext(
     },
     audit(event, email, userId, details) {
       const emailDigest = email === null ? undefined : digestEmail(email);
-      entry.audit = { event, userId, emailDigest, ...details };
+      entry.audit ??= [];
+      entry.audit.push({ event, userId, emailDigest, ...details });
     },
     rehashed(format, { id: userId, email }) {
       entry.rehash = { event: "password.rehashed", format, userId, emailDigest: digestEmail(email) };

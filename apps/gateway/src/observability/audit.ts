@@ -37,6 +37,10 @@ export const AUDIT_EVENTS = [
 
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 
+/** The ways to log in, as the metrics name them. */
+export const LOGIN_METHODS = ["password", "passkey", "provider", "code"] as const;
+export type LoginMethod = (typeof LOGIN_METHODS)[number];
+
 /** The reasons for which the response of an authenticator is rejected. */
 export const PASSKEY_REJECTIONS = [
   "state",
@@ -57,8 +61,8 @@ export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
 export type IdentityRejection = "state" | "verifier" | "provider" | "unverified" | "email" | "user";
 
 /**
- * An event of a request, in the log and a counter. A request has at most one event, and a separate `password.rehashed` if it
- * replaces an imported hash.
+ * An event of a request, in the log and a counter. The line of the request has its last event; each earlier one, such as the takeover
+ * by a login, and `password.rehashed` have a line of their own.
  */
 export interface AuditEntry extends AuditDetails {
   readonly event: AuditEvent;

@@ -4,7 +4,13 @@ import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { VERSION } from "../version.ts";
-import { AUDIT_EVENTS, type AuditEntry, PASSKEY_REJECTIONS } from "./audit.ts";
+import {
+  AUDIT_EVENTS,
+  type AuditEntry,
+  LOGIN_METHODS,
+  type LoginMethod,
+  PASSKEY_REJECTIONS,
+} from "./audit.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 
@@ -15,8 +21,10 @@ export interface RequestObservation {
   route?: string | undefined;
   status?: number | string | undefined;
   durationMs: number;
-  /** The security-relevant event of the request. */
-  audit?: AuditEntry;
+  /** The security-relevant events of the request, in the order of their effects. */
+  audit?: AuditEntry[];
+  /** How the operation logs in. */
+  loginMethod?: LoginMethod | undefined;
   /** The replacement of an imported hash. */
   rehash?: AuditEntry;
 }
@@ -39,13 +47,6 @@ const USELESS_METRICS =
   /^(process_virtual_memory|process_heap|nodejs_(active|gc|heap_space|version|eventloop_lag_(min|mean|stddev)))_/;
 /** Methods that are label values. Any other method has the value `other`, because a client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]);
-/** How the operations log in, by their route patterns. */
-export const LOGIN_METHODS: ReadonlyMap<string, string> = new Map([
-  ["/auth/login", "password"],
-  ["/auth/login/passkey", "passkey"],
-  ["/auth/login/oidc/:name", "provider"],
-  ["/auth/login/email", "code"],
-]);
 /** By status of a login. Any other status is no outcome, because the request was not a login. */
 const LOGIN_OUTCOMES: ReadonlyMap<number | string, string> = new Map([
   [200, "succeeded"],
@@ -129,7 +130,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     "method",
     "outcome",
   );
-  for (const method of LOGIN_METHODS.values())
+  for (const method of LOGIN_METHODS)
     for (const outcome of LOGIN_OUTCOMES.values()) logins.inc({ method, outcome }, 0);
   registerImportedUsers(registers, users);
   const queries = new Histogram({
@@ -173,17 +174,26 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   return {
     observeRequest(observation) {
-      const { method, route = "none", status = 200, durationMs, audit, rehash } = observation;
+      const {
+        method,
+        route = "none",
+        status = 200,
+        durationMs,
+        audit = [],
+        rehash,
+        loginMethod,
+      } = observation;
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
       if (status === 429) limited.inc();
-      const loginMethod = method === "POST" ? LOGIN_METHODS.get(route) : undefined;
       const outcome = LOGIN_OUTCOMES.get(status);
       if (loginMethod && outcome) logins.inc({ method: loginMethod, outcome });
-      if (audit) audited.inc({ event: audit.event });
-      const isAccepted = audit?.event === "passkey.created" || audit?.amr?.includes("pop");
-      const result = isAccepted ? "accepted" : audit?.reason;
-      if (result && (isAccepted || audit?.event === "passkey.rejected")) passkeyResponses.inc({ result });
+      for (const { event, amr, reason } of audit) {
+        audited.inc({ event });
+        const isAccepted = event === "passkey.created" || amr?.includes("pop");
+        const result = isAccepted ? "accepted" : reason;
+        if (result && (isAccepted || event === "passkey.rejected")) passkeyResponses.inc({ result });
+      }
       if (rehash) audited.inc({ event: rehash.event });
       if (rehash?.format) rehashed.inc({ format: rehash.format });
     },

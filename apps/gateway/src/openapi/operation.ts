@@ -1,10 +1,17 @@
 /**
  * Describes an operation for the OpenAPI document. An operation lists its own errors. This file adds the errors of the steps
- * before the handler and of the database, and omits the errors of features that are off.
+ * before the handler, of every login and of the database, and omits the errors of features that are off.
  */
 import { parseVariables } from "@latchkey/config";
 import type Type from "typebox";
-import { canOccur, ERROR_TABLE, type ErrorCode, type ErrorProperties, errorResponseFor } from "../errors.ts";
+import {
+  canOccur,
+  ERROR_TABLE,
+  type ErrorCode,
+  type ErrorProperties,
+  errorResponseFor,
+  loginErrorsOf,
+} from "../errors.ts";
 import type { Operation } from "../http/operation.ts";
 import type { Features } from "../optional-features.ts";
 import { ROUTE_LIMITS, type RouteLimit } from "../rate-limit/limits.ts";
@@ -27,9 +34,20 @@ const defaultQuota = ({ variable }: RouteLimit): string =>
 
 /** Returns the codes of the errors of the operation by status, in ascending order. */
 function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
-  const { requiresToken, errors = [], params, query, body, limit, isStatic, unavailable } = operation;
+  const {
+    requiresToken,
+    loginMethod,
+    errors = [],
+    params,
+    query,
+    body,
+    limit,
+    isStatic,
+    unavailable,
+  } = operation;
   const usesResources = !isStatic && !unavailable;
   const codes: ErrorCode[] = [...(requiresToken ? options.authenticationErrors : []), ...errors];
+  if (loginMethod) codes.push(...loginErrorsOf(options.features));
   if (params || query || body) codes.push("INVALID_REQUEST");
   // `Content-Length` is checked for every request, even if the operation has no body.
   codes.push("PAYLOAD_TOO_LARGE");

@@ -207,7 +207,7 @@ function readClaims(
 }
 
 const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);
-const currentSeconds = (): number => Math.floor(Date.now() / 1000);
+export const currentSeconds = (): number => Math.floor(Date.now() / 1000);
 
 type Members = Readonly<Record<string, unknown>>;
 

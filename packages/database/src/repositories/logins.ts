@@ -19,12 +19,6 @@ const LOGIN_STORED_SECONDS = 24 * 60 * 60;
 export const isLoginStale = (lastLoginAt: Timestamp | null): boolean =>
   lastLoginAt === null || Date.now() - Date.parse(lastLoginAt) >= LOGIN_STORED_SECONDS * 1000;
 
-interface CodeUse {
-  readonly hash: PasswordGuard;
-  /** Replaces the password of an active user whose e-mail was not verified. */
-  readonly password: Password;
-}
-
 export interface Logins {
   /** Stores the time of a login if the stored one is a day old. `updatedAt` stays: a login is not a change of the user. */
   storeLogin(id: number): Promise<void>;
@@ -35,10 +29,15 @@ export interface Logins {
    */
   storeNetwork(id: number, digest: string, tokenVersion?: number): Promise<void>;
   /**
-   * Uses a code for a login. If the e-mail of an active user was not verified, all credentials end and the user is notified.
-   * Returns the user after the change, or null if the code was used, or the user has changed since `user` was read.
+   * Uses a code. Returns the user with the incremented revision, or null if the code was used, or the user has changed since `user`
+   * was read.
    */
-  useLoginCode(user: User, use: CodeUse): Promise<User | null>;
+  useLoginCode(user: User, hash: PasswordGuard): Promise<User | null>;
+  /**
+   * Ends all credentials of an active user with an unverified e-mail, which its owner has proved, and notifies the user. Returns the
+   * changed user, or null if the user has changed since `user` was read, or a code was used.
+   */
+  takeOver(user: User, hash: PasswordGuard, password: Password): Promise<User | null>;
   /** Replaces an imported hash by a new one of the same password. Returns false if the user or the stored hashes have changed. */
   rehash(user: User, hashedPassword: string): Promise<boolean>;
 }
@@ -49,6 +48,12 @@ export function createLogins(client: RepositoryClient, dialect: Dialect): Logins
   const { users, userNetworks, outbox } = tables;
   const { userId, networkDigest, lastSeenAt } = userNetworks;
   const { takeOver } = createUserChanges(dialect);
+  const isUnchanged = (user: User, hash: PasswordGuard) =>
+    and(
+      eq(users.tokenVersion, user.tokenVersion),
+      eq(users.loginCodeRevision, user.loginCodeRevision),
+      meetsPasswordGuard(users, hash),
+    );
   return {
     storeLogin: async (id) => {
       const { lastLoginAt } = users;
@@ -71,18 +76,7 @@ export function createLogins(client: RepositoryClient, dialect: Dialect): Logins
       // The deletion is a separate statement. In one statement, two replicas could not see each other's new rows.
       return attemptAll(store, orm.delete(userNetworks).where(others));
     },
-    useLoginCode: async (user, { hash, password }) => {
-      const isUnchanged = and(
-        eq(users.tokenVersion, user.tokenVersion),
-        eq(users.loginCodeRevision, user.loginCodeRevision),
-        meetsPasswordGuard(users, hash),
-      );
-      if (user.isActive && !user.emailVerified)
-        return transact(async (transaction) => {
-          const changed = await takeOver(transaction, user, password, isUnchanged);
-          if (changed) await transaction.insert(outbox).values({ kind: "takeover", userId: user.id });
-          return changed;
-        });
+    useLoginCode: async (user, hash) => {
       const isSame = and(
         eq(users.id, user.id),
         eq(users.email, user.email),
@@ -90,9 +84,18 @@ export function createLogins(client: RepositoryClient, dialect: Dialect): Logins
         eq(users.isActive, user.isActive),
       );
       const values = { loginCodeRevision: sql`${users.loginCodeRevision} + 1` };
-      const query = orm.update(users).set(values).where(and(isSame, isUnchanged));
+      const query = orm
+        .update(users)
+        .set(values)
+        .where(and(isSame, isUnchanged(user, hash)));
       return (await run(query.returning()))[0] ?? null;
     },
+    takeOver: (user, hash, password) =>
+      transact(async (transaction) => {
+        const changed = await takeOver(transaction, user, password, isUnchanged(user, hash));
+        if (changed) await transaction.insert(outbox).values({ kind: "takeover", userId: user.id });
+        return changed;
+      }),
     rehash: async (user, hashedPassword) => {
       const unchanged = and(
         eq(users.id, user.id),

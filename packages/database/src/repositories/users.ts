@@ -34,7 +34,7 @@ export interface NewUser extends Pick<User, "email" | "username" | "hashedPasswo
 }
 
 /** `networkSeenAt`: the time when the given network was last stored for this user, or null. */
-type UserOfNetwork = User & { readonly networkSeenAt: Timestamp | null };
+export type UserOfNetwork = User & { readonly networkSeenAt: Timestamp | null };
 
 /** Ids are positive safe integers and are never reused. */
 export interface UserRepository

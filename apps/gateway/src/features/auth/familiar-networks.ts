@@ -15,9 +15,14 @@ export interface FamiliarNetworksOptions {
   readonly store: Store;
 }
 
+/** Returns undefined if `network` is not an IP address: such a network is never familiar. */
+export type NetworkDigestOf = (client: {
+  readonly email: string;
+  readonly network: string;
+}) => string | undefined;
+
 export interface FamiliarNetworks {
-  /** Returns undefined if `network` is not an IP address: such a network is never familiar. */
-  networkDigestOf(client: { readonly email: string; readonly network: string }): string | undefined;
+  readonly networkDigestOf: NetworkDigestOf;
   /**
    * Starts an attempt. Call this function before the lookup of the user, so that the time of a rejection does not depend on
    * the lookup. Returns the function that deducts the attempt.
@@ -46,7 +51,7 @@ const MIN_REJECTION_MS = 10;
 
 export function createFamiliarNetworks({ users, digests, store }: FamiliarNetworksOptions): FamiliarNetworks {
   const attempts = store.tokenBucket(LOGIN_ATTEMPTS);
-  const networkDigestOf: FamiliarNetworks["networkDigestOf"] = ({ email, network }) =>
+  const networkDigestOf: NetworkDigestOf = ({ email, network }) =>
     isIP(network) === 0 ? undefined : digests.network(email, network);
 
   return {

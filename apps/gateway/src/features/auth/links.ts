@@ -6,15 +6,17 @@ import type { EmailChangeRequest } from "@latchkey/contracts";
 import type { Database } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import { type LoginSteps, passwordGuard } from "../../login-features.ts";
+import { type Owner, passwordGuard } from "../../owner.ts";
 import { EMAIL_CHANGE_REQUESTS } from "../../rate-limit/limits.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import type { Purpose } from "../../tokens/one-time-tokens.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
+import type { NetworkDigestOf } from "./familiar-networks.ts";
 
 interface LinkServiceOptions extends Pick<Database, "users" | "outbox">, Pick<TokenKeys, "oneTimeTokens"> {
-  readonly steps: Pick<LoginSteps, "proveOwner" | "explainRejection" | "networkDigestOf">;
+  readonly owner: Pick<Owner, "proveOwner" | "explainRejection">;
+  readonly networkDigestOf: NetworkDigestOf;
   readonly hasher: Pick<Hasher, "hash">;
 }
 
@@ -37,8 +39,8 @@ export interface LinkService {
 }
 
 export function createLinkService(options: LinkServiceOptions): LinkService {
-  const { users, outbox, hasher, oneTimeTokens } = options;
-  const { proveOwner, explainRejection, networkDigestOf } = options.steps;
+  const { users, outbox, hasher, oneTimeTokens, networkDigestOf } = options;
+  const { proveOwner, explainRejection } = options.owner;
 
   /** Returns the active user whom the token identifies, and the condition for the change. @throws ONE_TIME_TOKEN_INVALID */
   const redeem = async (token: string, purpose: Exclude<Purpose, "verification">) => {
@@ -57,12 +59,12 @@ export function createLinkService(options: LinkServiceOptions): LinkService {
     },
 
     async confirmReset({ token, password }, request) {
-      const { signal, audit } = request;
+      const { signal, network, audit } = request;
       const { user, condition } = await redeem(token, "reset");
       const change = {
         hashedPassword: await hasher.hash(password, { signal }),
         emailVerified: true,
-        networkDigest: networkDigestOf(user.email, request),
+        networkDigest: networkDigestOf({ email: user.email, network }),
         notifies: true,
       };
       // The user can have changed during the derivation.

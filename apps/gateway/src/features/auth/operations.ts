@@ -5,7 +5,11 @@ import type { AccountRules } from "../../config.ts";
 import { HASHING_ERRORS, OWNER_ERRORS } from "../../errors.ts";
 import { INVALID_EMAIL, LISTED_PASSWORD, shortPassword, wrongType } from "../../http/issues.ts";
 import { userOperation } from "../../http/operation.ts";
-import type { AuthService } from "./service.ts";
+import type { Login } from "../../login.ts";
+import type { VerifyPasswordLogin } from "./password-login.ts";
+import type { Register } from "./registration.ts";
+import type { Renew } from "./renewal.ts";
+import type { AccountService } from "./service.ts";
 
 const operation = userOperation({ tag: "Auth" });
 
@@ -29,8 +33,16 @@ export function newCredentials({ rules, isListedPassword }: NewCredentialsOption
   };
 }
 
-export function authOperations(options: NewCredentialsOptions & { readonly authService: AuthService }) {
-  const { authService, rules } = options;
+export interface AuthOperationsOptions extends NewCredentialsOptions {
+  readonly register: Register;
+  readonly verifyPasswordLogin: VerifyPasswordLogin;
+  readonly login: Login;
+  readonly renew: Renew;
+  readonly accounts: AccountService;
+}
+
+export function authOperations(options: AuthOperationsOptions) {
+  const { register, verifyPasswordLogin, login, renew, accounts, rules } = options;
   const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
   const unverified = rules.requireVerifiedEmail ? (["EMAIL_NOT_VERIFIED"] as const) : [];
   const hasOtherLogins = rules.hasPasskeys || rules.hasIdentities || rules.hasEmailLogin;
@@ -57,12 +69,13 @@ export function authOperations(options: NewCredentialsOptions & { readonly authS
       limit: { quota: "register" },
       success: { status: 201, description: "The new user.", schema: User },
       errors: ["USER_ALREADY_EXISTS", ...HASHING_ERRORS],
-      handler: async ({ body }, request) => toUser(await authService.register(body, request)),
+      handler: async ({ body }, request) => toUser(await register(body, request)),
     }),
     operation({
       id: "login",
       method: "POST",
       path: "/auth/login",
+      loginMethod: "password",
       summary: "Exchange e-mail and password for an access token",
       description:
         "An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403. If the service publishes the keys of tokens, an inactive user gets 403 instead of a token.",
@@ -70,8 +83,9 @@ export function authOperations(options: NewCredentialsOptions & { readonly authS
       issues: [INVALID_EMAIL],
       limit: { quota: "login" },
       success: { status: 200, description: "An access token.", schema: contracts.Token },
-      errors: ["INVALID_CREDENTIALS", "INACTIVE_USER", ...unverified, ...HASHING_ERRORS],
-      handler: async ({ body }, request) => contracts.toToken(await authService.login(body, request)),
+      errors: ["INVALID_CREDENTIALS", ...HASHING_ERRORS],
+      handler: async ({ body }, request) =>
+        contracts.toToken(await login(await verifyPasswordLogin(body, request), request)),
     }),
     operation({
       id: "getMe",
@@ -95,7 +109,7 @@ export function authOperations(options: NewCredentialsOptions & { readonly authS
       success: { status: 200, description: "An access token.", schema: contracts.Token },
       acceptsIdleToken: true,
       errors: ["LOGIN_REQUIRED", ...unverified],
-      handler: async ({ principal }) => contracts.toToken(await authService.renew(principal)),
+      handler: async ({ principal }) => contracts.toToken(await renew(principal)),
     }),
     operation({
       id: "updateMe",
@@ -116,7 +130,7 @@ export function authOperations(options: NewCredentialsOptions & { readonly authS
       success: { status: 200, description: "The updated user.", schema: User },
       errors: [...OWNER_ERRORS, "USER_ALREADY_EXISTS"],
       handler: async ({ principal, body }, request) =>
-        toUser(await authService.update(principal, body, request)),
+        toUser(await accounts.update(principal, body, request)),
     }),
     operation({
       id: "deleteMe",
@@ -127,7 +141,7 @@ export function authOperations(options: NewCredentialsOptions & { readonly authS
         "Cannot be undone. The tokens of the user stop working immediately, and e-mail and username can be registered again.",
       requiresToken: true,
       success: { status: 204, description: "The user is deleted." },
-      handler: ({ principal }, request) => authService.delete(principal, request),
+      handler: ({ principal }, request) => accounts.delete(principal, request),
     }),
     operation({
       id: "revokeTokens",
@@ -137,7 +151,7 @@ export function authOperations(options: NewCredentialsOptions & { readonly authS
       description: "Revokes every token, including the one in this request.",
       requiresToken: true,
       success: { status: 204, description: "The tokens are revoked." },
-      handler: ({ principal }, request) => authService.revokeTokens(principal, request),
+      handler: ({ principal }, request) => accounts.revokeTokens(principal, request),
     }),
   ];
 }

@@ -16,6 +16,14 @@ const NO_HASH = "";
  */
 const MAX_COMPOSED_LENGTH = 8 * PASSWORD_MAX_LENGTH;
 
+/** @param mismatched called before the second verification */
+export type VerifyPassword = (
+  user: User | null,
+  password: string,
+  request: RequestContext,
+  mismatched?: () => void,
+) => Promise<boolean>;
+
 /**
  * Returns a function that verifies a password. If `user` is null, the function returns false after a full derivation. A system
  * can send the same characters decomposed: a password that does not match as sent is verified once more in NFC (RFC 8265 §4.2.2).
@@ -23,7 +31,7 @@ const MAX_COMPOSED_LENGTH = 8 * PASSWORD_MAX_LENGTH;
 export function createPasswordVerifier(
   hasher: Pick<Hasher, "hash" | "verify" | "verifyImported">,
   users: Pick<UserRepository, "rehash">,
-) {
+): VerifyPassword {
   const verify = async (
     user: User | null,
     password: string,
@@ -42,13 +50,7 @@ export function createPasswordVerifier(
     if (matches && (await users.rehash(user, hashedPassword))) rehashed(hashFormat(imported), user);
     return matches;
   };
-  /** @param mismatched called before the second verification */
-  return async (
-    user: User | null,
-    password: string,
-    request: RequestContext,
-    mismatched?: () => void,
-  ): Promise<boolean> => {
+  return async (user, password, request, mismatched) => {
     if (await verify(user, password, request, request.signal)) return true;
     mismatched?.();
     const composed = password.length > MAX_COMPOSED_LENGTH ? password : password.normalize("NFC");

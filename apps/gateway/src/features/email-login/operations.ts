@@ -2,11 +2,12 @@
 import * as contracts from "@latchkey/contracts";
 import { INVALID_EMAIL, wrongType } from "../../http/issues.ts";
 import { userOperation } from "../../http/operation.ts";
+import type { Login } from "../../login.ts";
 import type { EmailLogin } from "./service.ts";
 
 const operation = userOperation({ tag: "Auth", feature: "emailLogin" });
 
-export const emailLoginOperations = (emailLogin: EmailLogin) => [
+export const emailLoginOperations = (emailLogin: EmailLogin, login: Login) => [
   operation({
     id: "emailLoginOptions",
     method: "POST",
@@ -28,6 +29,7 @@ export const emailLoginOperations = (emailLogin: EmailLogin) => [
     id: "emailLogin",
     method: "POST",
     path: "/auth/login/email",
+    loginMethod: "code",
     summary: "Exchange a code from a mail for an access token",
     description:
       "A code works once, and ends all others of the user. A state allows five attempts. If the e-mail of the user was not verified, the login verifies it and ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail.",
@@ -35,7 +37,8 @@ export const emailLoginOperations = (emailLogin: EmailLogin) => [
     issues: [wrongType("body", "state", "string"), wrongType("body", "code", "string")],
     limit: { quota: "emailLogin" },
     success: { status: 200, description: "An access token.", schema: contracts.Token },
-    errors: ["LOGIN_CODE_INVALID", "INACTIVE_USER"],
-    handler: async ({ body }, request) => contracts.toToken(await emailLogin.login(body, request)),
+    errors: ["LOGIN_CODE_INVALID"],
+    handler: async ({ body }, request) =>
+      contracts.toToken(await login(await emailLogin.verifyLogin(body, request), request)),
   }),
 ];

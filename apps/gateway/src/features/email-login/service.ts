@@ -8,29 +8,28 @@ import type { EmailLoginRequest } from "@latchkey/contracts";
 import type { Database, User } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { ServiceError } from "../../errors.ts";
-import { type LoginSteps, passwordGuard } from "../../login-features.ts";
+import type { VerifiedLogin } from "../../login.ts";
+import { passwordGuard } from "../../owner.ts";
 import { CODE_ATTEMPTS } from "../../rate-limit/limits.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 
 export interface EmailLoginOptions
   extends Pick<Database, "users" | "outbox">,
-    Pick<TokenKeys, "loginCodes" | "digests"> {
-  readonly steps: Pick<LoginSteps, "completeLogin">;
-}
+    Pick<TokenKeys, "loginCodes" | "digests"> {}
 
 export interface EmailLogin {
   /** Returns the state of the code, also for an unknown e-mail. */
   begin(email: string, request: RequestContext): Promise<{ state: string }>;
   /**
-   * Returns an access token. All credentials of a user whose e-mail was not verified end: somebody else can have registered it.
-   * @throws LOGIN_CODE_INVALID, INACTIVE_USER if other services verify tokens
+   * Uses the code. The login ends all credentials of a user whose e-mail was not verified: somebody else can have registered it.
+   * @throws LOGIN_CODE_INVALID
    */
-  login(body: EmailLoginRequest, request: RequestContext): Promise<string>;
+  verifyLogin(body: EmailLoginRequest, request: RequestContext): Promise<VerifiedLogin>;
 }
 
 export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
-  const { users, outbox, loginCodes, digests, steps } = options;
+  const { users, outbox, loginCodes, digests } = options;
 
   return {
     async begin(email, { audit, network }) {
@@ -41,8 +40,7 @@ export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
       return { state };
     },
 
-    async login({ state, code }, request) {
-      const { audit } = request;
+    async verifyLogin({ state, code }, { audit }) {
       const reject = (email: string | null, user?: User | null): never => {
         audit("login_code.rejected", email, user?.id);
         throw new ServiceError("LOGIN_CODE_INVALID");
@@ -55,11 +53,15 @@ export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
       // Compared also without a mail, for equal timing.
       const isCode = loginCodes.isCode(code.replaceAll(/\s/g, ""), nonce, user);
       if (!user || !isCounted || !isCode) return reject(email, user);
-      const isTakeover = user.isActive && !user.emailVerified;
-      const used = await users.useLoginCode(user, { hash: passwordGuard(user), password: noPassword() });
+      const used = await users.useLoginCode(user, passwordGuard(user));
       if (!used) return reject(email, user);
-      const event = isTakeover ? "user.taken_over" : undefined;
-      return steps.completeLogin(used, { amr: ["otp"], event, rejection: "LOGIN_CODE_INVALID" }, request);
+      const takeover = {
+        verifiesEmail: true,
+        event: "user.taken_over" as const,
+        run: () => users.takeOver(used, passwordGuard(used), noPassword()),
+      };
+      const commit = used.isActive && !used.emailVerified ? takeover : undefined;
+      return { user: used, amr: ["otp"], commit, changed: async () => reject(email, used) };
     },
   };
 }

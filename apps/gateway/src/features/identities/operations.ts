@@ -3,12 +3,13 @@ import * as contracts from "@latchkey/contracts";
 import { OWNER_ERRORS } from "../../errors.ts";
 import { INVALID_CHALLENGE, INVALID_VERIFIER, wrongType } from "../../http/issues.ts";
 import { userOperation } from "../../http/operation.ts";
+import type { Login } from "../../login.ts";
 import { OWNER_LIMIT } from "../../rate-limit/limits.ts";
 import type { IdentityService } from "./service.ts";
 
 const operation = userOperation({ tag: "Auth", feature: "identities" });
 
-export const identityOperations = (identityService: IdentityService) => [
+export const identityOperations = (identityService: IdentityService, login: Login) => [
   operation({
     id: "oidcLoginOptions",
     method: "POST",
@@ -27,6 +28,7 @@ export const identityOperations = (identityService: IdentityService) => [
     id: "oidcLogin",
     method: "POST",
     path: "/auth/login/oidc/:name",
+    loginMethod: "provider",
     summary: "Exchange the response of a provider for an access token",
     description:
       "Logs in the user of the identity. Otherwise, the provider must have verified the e-mail. If no user has it, one is created without a password. If a user has it, the identity is added only if the provider is configured to link; if that user has not verified the e-mail, the login ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail. Every rejection of the provider, the state or the verifier has the same response.",
@@ -37,14 +39,14 @@ export const identityOperations = (identityService: IdentityService) => [
     success: { status: 200, description: "An access token.", schema: contracts.Token },
     errors: [
       "IDENTITY_REJECTED",
+      // Also if the provider has not verified the e-mail.
       "EMAIL_NOT_VERIFIED",
-      "INACTIVE_USER",
       "USER_ALREADY_EXISTS",
       "TOO_MANY_IDENTITIES",
       "PROVIDER_UNAVAILABLE",
     ],
     handler: async ({ params, body }, request) =>
-      contracts.toToken(await identityService.login(params.name, body, request)),
+      contracts.toToken(await login(await identityService.verifyLogin(params.name, body, request), request)),
   }),
   operation({
     id: "listIdentities",

@@ -26,8 +26,9 @@ import {
 } from "@latchkey/database";
 import { noPassword } from "@latchkey/hashing";
 import { LoggedError, ServiceError } from "../../errors.ts";
-import type { LoginSteps } from "../../login-features.ts";
-import type { AuditEvent, IdentityRejection } from "../../observability/audit.ts";
+import type { LoginCommit, VerifiedLogin } from "../../login.ts";
+import type { IdentityRejection } from "../../observability/audit.ts";
+import type { Owner } from "../../owner.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { challengeOf } from "../../tokens/oidc-states.ts";
@@ -42,21 +43,22 @@ interface IdentityServiceOptions
   readonly redirectUris: readonly string[];
   readonly canLogIn: LoginRule;
   readonly sendsMail: boolean;
-  readonly steps: LoginSteps;
+  readonly owner: Owner;
 }
 
-/** The user of a login, and the event if the login changed the user. */
-type FoundUser = readonly [user: User, event?: AuditEvent];
+/** The user of an identity, and what a login changes. */
+type Found =
+  | { readonly user: User; readonly commit?: LoginCommit | undefined }
+  | { readonly user: null; readonly commit: LoginCommit };
 
 export interface IdentityService {
   /** @throws INVALID_REQUEST, or ProviderUnavailable */
   begin(name: string, request: OidcOptionsRequest): Promise<{ authorization_url: string; state: string }>;
   /**
-   * Returns an access token.
-   * @throws IDENTITY_REJECTED, EMAIL_NOT_VERIFIED, TOO_MANY_REQUESTS, INACTIVE_USER
-   * @throws ProviderUnavailable, UserAlreadyExists, TooManyIdentities
+   * The commit of the login can throw TOO_MANY_REQUESTS, UserAlreadyExists and TooManyIdentities.
+   * @throws IDENTITY_REJECTED, EMAIL_NOT_VERIFIED, ProviderUnavailable, UserAlreadyExists
    */
-  login(name: string, body: OidcLoginRequest, request: RequestContext): Promise<string>;
+  verifyLogin(name: string, body: OidcLoginRequest, request: RequestContext): Promise<VerifiedLogin>;
   /**
    * @throws IDENTITY_REJECTED, ProviderUnavailable, IdentityAlreadyUsed, TooManyIdentities, or an error of `proveOwner`
    * @throws EMAIL_NOT_VERIFIED if mail is configured: the owner of the e-mail would not know of the identity
@@ -83,7 +85,7 @@ const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 
 export function createIdentityService(options: IdentityServiceOptions): IdentityService {
   const { identities, users, oidcStates, providers, redirectUris, canLogIn, sendsMail: notifies } = options;
-  const { proveOwner, findUser, explainRejection, networkDigestOf, completeLogin } = options.steps;
+  const { proveOwner, findUser, explainRejection } = options.owner;
 
   /** @throws INVALID_REQUEST */
   const expectProvider = (name: string, parameter: "id" | "name" = "name"): Provider =>
@@ -137,9 +139,8 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     const preferred = typeof preferredUsername === "string" ? preferredUsername.slice(0, 256) : "";
     const candidates = usernameCandidates(preferred.trim() || localPartOf(email));
     const values = { email, ...noPassword(), emailVerified: true };
-    const networkDigest = networkDigestOf(email, request);
     for (const candidate of username === undefined ? candidates : [username]) {
-      const user = { ...values, networkDigest, username: candidate };
+      const user = { ...values, username: candidate };
       const created = await users.create(user, identity).catch((error: unknown) => {
         const isGenerated = username === undefined;
         if (!(isGenerated && error instanceof UserAlreadyExists && error.field === "username")) throw error;
@@ -149,52 +150,47 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     throw new UserAlreadyExists("username");
   };
 
-  /** Returns the user of a verified e-mail whom the identity may log in to, with the event. Returns null if the user has changed. */
-  const link = async (user: User, identity: NewIdentity): Promise<FoundUser | null> => {
-    if (!user.isActive) return [user];
-    if (!user.emailVerified) {
-      const taken = await identities.takeOver(user, identity, noPassword(), { notifies });
-      return taken && [taken, "user.taken_over"];
-    }
+  /** What a login with the identity adds to the user of its verified e-mail. An inactive user stays unchanged. */
+  const linkOf = (user: User, identity: NewIdentity): LoginCommit | undefined => {
+    if (!user.isActive) return undefined;
+    if (!user.emailVerified)
+      return {
+        verifiesEmail: true,
+        event: "user.taken_over",
+        run: () => identities.takeOver(user, identity, noPassword(), { notifies }).catch(nullIfRaced),
+      };
     const condition = { version: user.tokenVersion, exceptToken: null, verifiedEmail: user.email };
-    const added = await identities.add(user.id, identity, condition, { notifies, isUsed: true });
-    return added && [user, "identity.created"];
+    const add = () => identities.add(user.id, identity, condition, { notifies, isUsed: true });
+    return { event: "identity.created", run: async () => ((await add().catch(nullIfRaced)) ? user : null) };
   };
 
-  /** Finds or creates the user of an identity. Returns null if another request has changed what was read. */
-  const findOrCreate = async (
+  /** Finds the user of an identity, or decides to create one. */
+  const find = async (
     { settings }: Provider,
     identity: NewIdentity,
     claims: () => Promise<IdentityClaims & { readonly normalized: string }>,
     username: string | undefined,
     request: RequestContext,
-  ): Promise<FoundUser | null> => {
+  ): Promise<Found | null> => {
     const { provider } = identity;
     const known = await identities.find(identity);
     if (known) {
       const user = await users.findById(known.userId);
-      if (!user) return null;
-      if (user.isActive && !(await identities.use({ ...known, provider }))) return null;
-      return [user];
+      if (!user?.isActive) return user && { user };
+      const use = () => identities.use({ ...known, provider });
+      return { user, commit: { run: async () => ((await use()) ? user : null) } };
     }
     const { normalized, ...rest } = await claims();
     const user = await users.findByEmail(normalized);
-    if (user && !settings.link) {
+    if (user && settings.link) return { user, commit: linkOf(user, identity) };
+    if (user) {
       // A parallel login of the same identity can have created the user.
       if (await identities.find(identity)) return null;
       throw new UserAlreadyExists("email");
     }
-    try {
-      if (user) return await link(user, identity);
-      const email = toAsciiEmail(normalized);
-      return [await createUser(email, rest, identity, username, request), "user.registered"];
-    } catch (error) {
-      const isRaced =
-        error instanceof IdentityAlreadyUsed ||
-        (error instanceof UserAlreadyExists && error.field === "email");
-      if (isRaced) return null;
-      throw error;
-    }
+    const email = toAsciiEmail(normalized);
+    const run = () => createUser(email, rest, identity, username, request).catch(nullIfRaced);
+    return { user: null, commit: { event: "user.registered", run } };
   };
 
   return {
@@ -206,7 +202,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
       return { authorization_url: url, state };
     },
 
-    async login(name, body, request) {
+    async verifyLogin(name, body, request) {
       const provider = expectProvider(name);
       const reject = rejecting(provider, request);
       const { subject, readClaims } = await redeem(provider, body, reject);
@@ -218,13 +214,13 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
           .then((found) => ({ ...found, normalized: verifiedEmailOf(found, name, reject, request) }));
         return read;
       };
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        const found = await findOrCreate(provider, identity, claims, body.username, request);
-        if (!found) continue;
-        const [user, event] = found;
-        return completeLogin(user, { provider: name, event, rejection: "IDENTITY_REJECTED" }, request);
-      }
-      return reject("user");
+      const verify = async (attempt: number): Promise<VerifiedLogin> => {
+        if (attempt > MAX_ATTEMPTS) return reject("user");
+        const changed = () => verify(attempt + 1);
+        const found = await find(provider, identity, claims, body.username, request);
+        return found ? { ...found, provider: name, changed } : changed();
+      };
+      return verify(1);
     },
 
     async add(principal, name, body, request) {
@@ -274,6 +270,14 @@ function verifiedEmailOf(
   const isSame = email.normalize("NFC") === email;
   const isValid = normalized.length <= EMAIL_MAX_LENGTH && EMAIL.test(normalized) && isMailable(normalized);
   return isSame && isValid ? normalized : reject("email");
+}
+
+/** Another login can have added the identity, or created the user, meanwhile. */
+function nullIfRaced(error: unknown): null {
+  const isRaced =
+    error instanceof IdentityAlreadyUsed || (error instanceof UserAlreadyExists && error.field === "email");
+  if (isRaced) return null;
+  throw error;
 }
 
 function reject422(loc: [string, string]): never {

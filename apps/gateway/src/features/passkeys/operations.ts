@@ -3,12 +3,13 @@ import * as contracts from "@latchkey/contracts";
 import { OWNER_ERRORS } from "../../errors.ts";
 import { issue, wrongType } from "../../http/issues.ts";
 import { userOperation } from "../../http/operation.ts";
+import type { Login } from "../../login.ts";
 import { OWNER_LIMIT } from "../../rate-limit/limits.ts";
 import type { PasskeyService } from "./service.ts";
 
 const operation = userOperation({ tag: "Auth", feature: "passkeys" });
 
-export const passkeyOperations = (passkeyService: PasskeyService) => [
+export const passkeyOperations = (passkeyService: PasskeyService, login: Login) => [
   operation({
     id: "passkeyLoginOptions",
     method: "POST",
@@ -24,6 +25,7 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     id: "passkeyLogin",
     method: "POST",
     path: "/auth/login/passkey",
+    loginMethod: "passkey",
     summary: "Exchange the response of a passkey for an access token",
     description:
       "Every rejection has the same response. A state works once with a passkey. A passkey can log in eight times in five minutes, then gets 429.",
@@ -31,8 +33,9 @@ export const passkeyOperations = (passkeyService: PasskeyService) => [
     issues: [wrongType("body", "response", "object")],
     limit: { quota: "passkeyLogin" },
     success: { status: 200, description: "An access token.", schema: contracts.Token },
-    errors: ["PASSKEY_REJECTED", "INACTIVE_USER", "EMAIL_NOT_VERIFIED"],
-    handler: async ({ body }, request) => contracts.toToken(await passkeyService.login(body, request)),
+    errors: ["PASSKEY_REJECTED"],
+    handler: async ({ body }, request) =>
+      contracts.toToken(await login(await passkeyService.verifyLogin(body, request), request)),
   }),
   operation({
     id: "listPasskeys",

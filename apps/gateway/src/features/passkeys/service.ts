@@ -15,8 +15,9 @@ import {
 import { saltOf } from "@latchkey/hashing";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
-import type { LoginSteps } from "../../login-features.ts";
+import type { VerifiedLogin } from "../../login.ts";
 import type { PasskeyRejection } from "../../observability/audit.ts";
+import type { Owner } from "../../owner.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { CHALLENGE_LIFETIME_MS } from "../../tokens/passkey-challenges.ts";
@@ -31,7 +32,7 @@ interface PasskeyServiceOptions extends Configured {
   /** If true, new passkeys require a verified e-mail, and users are notified of changes to their passkeys. */
   readonly sendsMail: boolean;
   readonly canLogIn: LoginRule;
-  readonly steps: LoginSteps;
+  readonly owner: Pick<Owner, "proveOwner" | "findUser">;
 }
 
 /** What the client needs for the next step: the options for the browser, and the signed challenge. */
@@ -54,11 +55,8 @@ export interface PasskeyService {
   remove(principal: Principal, id: string, request: RequestContext): Promise<void>;
   /** Depends on no user, and so reveals none. */
   requestLogin(): PasskeyStep;
-  /**
-   * Returns an access token.
-   * @throws PASSKEY_REJECTED for every reason but one: TOO_MANY_REQUESTS if the passkey has logged in too often
-   */
-  login(body: PasskeyLoginRequest, request: RequestContext): Promise<string>;
+  /** @throws PASSKEY_REJECTED for every reason but one: TOO_MANY_REQUESTS if the passkey has logged in too often */
+  verifyLogin(body: PasskeyLoginRequest, request: RequestContext): Promise<VerifiedLogin>;
 }
 
 /** The clocks of replicas can differ: a used challenge is stored until no replica accepts it. */
@@ -73,8 +71,8 @@ const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) 
 
 export function createPasskeyService(options: PasskeyServiceOptions): PasskeyService {
   const { rpId, rpName, passkeys, passkeyChallenges, sendsMail, canLogIn } = options;
-  const { proveOwner, findUser, completeLogin } = options.steps;
-  const { verifyCreation, verifyLogin } = createWebauthn(options);
+  const { proveOwner, findUser } = options.owner;
+  const webauthn = createWebauthn(options);
   const timeout = CHALLENGE_LIFETIME_MS;
 
   return {
@@ -110,7 +108,7 @@ export function createPasskeyService(options: PasskeyServiceOptions): PasskeySer
       };
       const { challenge } =
         passkeyChallenges.verify(state, "passkey-creation", bindingOf(user)) ?? reject("state");
-      const credential = await verifyCreation(response, challenge);
+      const credential = await webauthn.verifyCreation(response, challenge);
       if (typeof credential === "string") return reject(credential);
       const condition = { ...token.guard, tokenVersion, revision };
       const created =
@@ -135,8 +133,7 @@ export function createPasskeyService(options: PasskeyServiceOptions): PasskeySer
       return { options: { challenge, rpId, timeout, userVerification: "required" }, state };
     },
 
-    async login({ state, response }, request) {
-      const { audit } = request;
+    async verifyLogin({ state, response }, { audit }) {
       const reject = (reason: PasskeyRejection, passkey: FoundPasskey | null = null): never => {
         audit("passkey.rejected", passkey?.email ?? null, passkey?.userId, { reason });
         throw new ServiceError("PASSKEY_REJECTED");
@@ -144,7 +141,7 @@ export function createPasskeyService(options: PasskeyServiceOptions): PasskeySer
       const verified = passkeyChallenges.verify(state, "passkey-login") ?? reject("state");
       const { challenge, challengeDigest: digest, expiresAt } = verified;
       const passkey = await passkeys.findById(response.id);
-      const counter = await verifyLogin(response, challenge, passkey?.publicKey);
+      const counter = await webauthn.verifyLogin(response, challenge, passkey?.publicKey);
       if (!passkey) return reject("credential");
       if (typeof counter === "string") return reject(counter, passkey);
       if (response.response.userHandle !== passkey.userHandle) return reject("user_handle", passkey);
@@ -156,10 +153,10 @@ export function createPasskeyService(options: PasskeyServiceOptions): PasskeySer
         throw new ServiceError("TOO_MANY_REQUESTS", { quota: BUSY, retryAfterSeconds });
       }
       if (use.result !== "accepted") return reject(use.result, passkey);
-      // `tokenVersion` was read before `use`: a reset after that read revokes the new token.
       const { userId: id, email, tokenVersion } = passkey;
-      const completion = { amr: ["pop", "user"], rejection: "PASSKEY_REJECTED" } as const;
-      return completeLogin({ id, email, tokenVersion }, completion, request);
+      // A deletion of the user and a change of the e-mail delete the passkey.
+      const changed = async () => reject("credential", passkey);
+      return { user: { id, email, tokenVersion }, amr: ["pop", "user"], changed };
     },
   };
 }

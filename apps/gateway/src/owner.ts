@@ -1,0 +1,106 @@
+/** Whether the owner of an account acts, and why a change was rejected. Features that change an account share it. */
+import { type Database, type Guard, isRevoked, type PasswordGuard, type User } from "@latchkey/database";
+import { hasPassword, validImportedHash } from "@latchkey/hashing";
+import { ServiceError } from "./errors.ts";
+import type { VerifyPassword } from "./features/auth/verify-password.ts";
+import type { WrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
+import type { RequestContext } from "./request-context.ts";
+import { currentSeconds, type LoginClaims, type Principal } from "./tokens/access-tokens.ts";
+
+interface OwnerOptions extends Pick<Database, "users"> {
+  readonly verifyPassword: VerifyPassword;
+  /** null: wrong values of `current_password` are not limited. */
+  readonly wrongPasswordLimit: WrongPasswordLimit | null;
+}
+
+export interface Owner {
+  /**
+   * Proves that the owner makes a change: with the password or, for a user without a password, with a recent login. Returns the user,
+   * read again, and the condition of the change.
+   * @throws CURRENT_PASSWORD_INCORRECT, RECENT_LOGIN_REQUIRED, TOO_MANY_REQUESTS, or an error of `findUser`
+   * @throws INVALID_REQUEST if the user has a password and the request does not
+   */
+  proveOwner(
+    of: Principal,
+    currentPassword: string | undefined,
+    request: RequestContext,
+  ): Promise<{ readonly user: User; readonly condition: Guard }>;
+  /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order, if the user does not meet the guard any more */
+  findUser(userId: number, guard: Guard): Promise<User>;
+  /** @throws the reason why a conditional change was rejected: an error of `findUser` */
+  explainRejection(userId: number, guard: Guard): Promise<never>;
+}
+
+/** A login is recent for so long. */
+const RECENT_LOGIN_SECONDS = 5 * 60;
+/** The clock of the replica that issued the token can be ahead. */
+const CLOCK_DIFFERENCE_SECONDS = 10;
+
+/** The issue of a request without the password of a user who has one, as the validator writes it. */
+const MISSING_PASSWORD = { loc: ["body", "current_password"], msg: "is required", type: "missing" };
+
+/** Returns the condition that the password has not changed since `user` was read. A rehash at login is not a change. */
+export const passwordGuard = (user: User): PasswordGuard => ({
+  hash: user.hashedPassword,
+  importedVersion: validImportedHash(user) === null ? undefined : user.tokenVersion,
+});
+
+export function createOwner({ users, verifyPassword, wrongPasswordLimit }: OwnerOptions): Owner {
+  const findUser: Owner["findUser"] = async (userId, guard) => {
+    const user = await users.findById(userId);
+    if (!user) throw new ServiceError("USER_NOT_FOUND");
+    if (isRevoked(guard, user)) throw new ServiceError("INVALID_TOKEN");
+    if (!user.isActive) throw new ServiceError("INACTIVE_USER");
+    return user;
+  };
+
+  /**
+   * Verifies `current_password`. Returns the user, read again after the verification.
+   * @throws CURRENT_PASSWORD_INCORRECT, TOO_MANY_REQUESTS after too many wrong values, or an error of `findUser`
+   */
+  const verifyCurrentPassword = async (
+    { user, token }: Principal,
+    password: string,
+    request: RequestContext,
+  ) => {
+    const verify = (mismatched?: () => void) => verifyPassword(user, password, request, mismatched);
+    const matches = await (wrongPasswordLimit?.verify(user, verify) ?? verify()).catch((error) => {
+      if (error instanceof ServiceError && error.code === "TOO_MANY_REQUESTS")
+        request.audit("password.limited", user.email, user.id);
+      throw error;
+    });
+    // If the token was revoked during the derivation, the client must not learn the result.
+    const current = await findUser(user.id, { ...token.guard, password: passwordGuard(user) });
+    if (matches) return current;
+    request.audit("password.rejected", user.email, user.id);
+    throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
+  };
+
+  return {
+    findUser,
+
+    async explainRejection(userId, guard) {
+      await findUser(userId, guard);
+      // The user was inactive when the change was rejected, but has been activated since.
+      throw new ServiceError("INACTIVE_USER");
+    },
+
+    async proveOwner(principal, password, request) {
+      const { user, token } = principal;
+      if (!hasPassword(user)) {
+        expectRecentLogin(token.login);
+        return { user, condition: { ...token.guard, password: passwordGuard(user) } };
+      }
+      if (password === undefined) throw new ServiceError("INVALID_REQUEST", { issues: [MISSING_PASSWORD] });
+      const current = await verifyCurrentPassword(principal, password, request);
+      return { user: current, condition: { ...token.guard, password: passwordGuard(current) } };
+    },
+  };
+}
+
+/** @throws RECENT_LOGIN_REQUIRED */
+function expectRecentLogin({ auth_time = 0 }: LoginClaims): void {
+  const age = currentSeconds() - auth_time;
+  if (age < -CLOCK_DIFFERENCE_SECONDS || age > RECENT_LOGIN_SECONDS)
+    throw new ServiceError("RECENT_LOGIN_REQUIRED");
+}
