@@ -16,6 +16,8 @@ export interface LoginCommit {
   readonly event?: AuditEvent;
   /** Returns the user, or null if another request has changed what the way read. */
   run(): Promise<User | null>;
+  /** Called if `run` returned null: verifies again. @default `changed` */
+  retry?(): Promise<VerifiedLogin>;
 }
 
 interface Verified {
@@ -23,8 +25,8 @@ interface Verified {
   readonly amr?: AuthenticationMethods;
   /** The name of the OpenID Connect provider. */
   readonly provider?: string;
-  /** Called if the user was deleted or changed since it was read. Verifies again, or throws the error of the way. */
-  changed(): Promise<VerifiedLogin>;
+  /** Called if the user was deleted or changed since it was read. @throws the error of the way */
+  changed(): Promise<never>;
 }
 
 interface LoginOfUser extends Verified {
@@ -83,17 +85,18 @@ interface LoginOptions extends Pick<Database, "users"> {
 
 export function createLogin({ users, tokens, expectToken, familiarNetworks }: LoginOptions): Login {
   /**
-   * Judges the user as the commit would leave it. A refusal writes nothing else than the mail. Returns null if the user was
-   * deleted or got another e-mail: the token would be revoked already, and the network would belong to the old e-mail.
+   * Judges the user as the commit would leave it. A refusal writes nothing else than the mail. After a change of e-mail, the token
+   * would be revoked already, and the network would belong to the old e-mail.
    */
-  const decide = async ({ user, current, commit, ...methods }: LoginOfUser, request: RequestContext) => {
+  const decide = async (verified: LoginOfUser, request: RequestContext) => {
+    const { user, current, commit } = verified;
     const { email, id } = user;
     const digest = familiarNetworks?.networkDigestOf({ email, network: request.network });
     const read = current ?? (await users.findWithNetwork(id, digest));
-    if (read?.email !== email) return null;
+    if (read?.email !== email) return verified.changed();
     const emailVerified = read.emailVerified || commit?.verifiesEmail === true;
     await expectToken({ ...read, emailVerified }, () =>
-      request.audit(read.isActive ? "login.unverified" : "login.inactive", email, id, detailsOf(methods)),
+      request.audit(read.isActive ? "login.unverified" : "login.inactive", email, id, detailsOf(verified)),
     );
     return { ...read, tokenVersion: user.tokenVersion };
   };
@@ -123,9 +126,8 @@ export function createLogin({ users, tokens, expectToken, familiarNetworks }: Lo
   const login: Login = async (verified, request) => {
     const { amr, provider, commit } = verified;
     const decided = verified.user && (await decide(verified, request));
-    const isUnchanged = decided !== null || verified.user === null;
-    const user = isUnchanged && commit ? await commit.run() : decided;
-    if (!user) return login(await verified.changed(), request);
+    const user = commit ? await commit.run() : decided;
+    if (!user) return login(await (commit?.retry ?? verified.changed)(), request);
     const { id, email, isActive, tokenVersion } = user;
     if (commit?.event) request.audit(commit.event, email, id, { provider });
     request.audit(isActive ? "login.succeeded" : "login.inactive", email, id, detailsOf(verified));

@@ -216,9 +216,12 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
       };
       const verify = async (attempt: number): Promise<VerifiedLogin> => {
         if (attempt > MAX_ATTEMPTS) return reject("user");
-        const changed = () => verify(attempt + 1);
+        const retry = () => verify(attempt + 1);
         const found = await find(provider, identity, claims, body.username, request);
-        return found ? { ...found, provider: name, changed } : changed();
+        if (!found) return retry();
+        const methods = { provider: name, changed: async () => reject("user") };
+        if (found.user === null) return { ...methods, user: null, commit: { ...found.commit, retry } };
+        return { ...methods, ...found, commit: found.commit && { ...found.commit, retry } };
       };
       return verify(1);
     },
