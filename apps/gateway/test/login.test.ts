@@ -71,6 +71,12 @@ const startEverything = (
     env: {
       ...oidcVariables([provider, { link: true }]),
       ...{ PASSKEY_ORIGINS: ORIGIN, AUTH_EMAIL_LOGIN: "true", AUTH_REQUIRE_VERIFIED_EMAIL: "true" },
+      ...{ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1000/minute", RATE_LIMIT_REGISTER: "100/minute" },
+      ...{
+        RATE_LIMIT_LOGIN: "100/minute",
+        RATE_LIMIT_MAIL: "100/minute",
+        RATE_LIMIT_PASSWORD_CHANGE: "100/minute",
+      },
       ...options.env,
     },
   });
@@ -113,6 +119,9 @@ eachDatabase((start) => {
       const logged = service.log.slice(events).flatMap(({ event }) => (event === undefined ? [] : [event]));
       if (provesEmail && isActive) {
         expect([response.status, logged]).toEqual([200, ["user.taken_over", "login.succeeded"]]);
+        // The takeover has deleted the networks of before; that of the login is stored.
+        const networks = await service.sql(`select * from user_networks where user_id = ${user.id}`);
+        expect(networks).toHaveLength(1);
         continue;
       }
       expect([response.status, codeOf(response), logged]).toEqual([

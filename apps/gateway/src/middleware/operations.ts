@@ -71,7 +71,7 @@ function staticSteps<Caller>(operation: Operation<Caller>, options: OperationsOp
 
 /** The steps after parsing. The status is set last, because an error replaces it. */
 function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<Caller>) {
-  const { params, body, refineBody, query, normalizeQuery, requiresToken, success } = operation;
+  const { params, body, refineBody, query, normalizeQuery, requiresToken, loginMethod, success } = operation;
   const { authenticate } = options;
   const handle: Operation<unknown>["handler"] = operation.handler;
   const checkParams = params ? validator(params, "path") : noInput;
@@ -79,7 +79,7 @@ function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<
   const readQuery = query ? queryValidator(query, normalizeQuery) : noInput;
   const limit = ownLimit(operation, options.limiters);
   return async ({ body, clientAddress, entry, params, request, set }: StepContext) => {
-    entry.loginMethod = operation.loginMethod;
+    if (loginMethod) entry.loginMethod = loginMethod;
     const principal = requiresToken
       ? await authenticate({ clientAddress, entry, request }, operation)
       : undefined;
