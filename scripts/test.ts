@@ -98,11 +98,12 @@ for (const folder of folders) {
   }
 }
 const failures = all.flatMap((results) => results.failures);
+// A file that cannot be loaded declares no test, so no results name it.
+if (exitCode !== 0 && failures.length === 0) failures.push("  see above: an error outside of the tests");
 if (failures.length > 0) process.stdout.write(`\nFailed tests:\n${failures.join("\n")}\n`);
 const leftOut = describeLeftOut(all.flatMap((results) => results.leftOut));
 if (leftOut !== "") process.stdout.write(`\n${leftOut}\n`);
-const sum = (count: "passed" | "failed" | "skipped") =>
-  all.reduce((total, results) => total + results[count], 0);
+const sum = (count: "passed" | "skipped") => all.reduce((total, results) => total + results[count], 0);
 const skipped = sum("skipped") > 0 ? `, ${sum("skipped")} skipped` : "";
-process.stdout.write(`\n${sum("passed")} passed, ${sum("failed")} failed${skipped}\n`);
+process.stdout.write(`\n${sum("passed")} passed, ${failures.length} failed${skipped}\n`);
 process.exit(exitCode);

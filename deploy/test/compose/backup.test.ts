@@ -19,7 +19,7 @@ const programs = versions
   .map((name) => join(SERVERS, name))
   .find((path) => existsSync(join(path, "bin/pg_dump")));
 if (programs === undefined) process.stderr.write("PostgreSQL is not installed: backups are not tested.\n");
-const backupTest = inFullRun(test).skipIf(programs === undefined && !process.env.CI);
+const backupTest = inFullRun(test.skipIf(programs === undefined && !process.env.CI));
 
 const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
 const commandOf = (program: string): string => {

@@ -55,7 +55,7 @@ test("the image uses the Bun version and has the version of package.json, and ev
   expect(DOCKERFILE.match(/bun install (?!.*--frozen-lockfile)|bunx/g)).toBeNull();
 });
 
-inFullRun(describe).skipIf(Boolean(problem) && !process.env.CI)("image", () => {
+inFullRun(describe.skipIf(Boolean(problem) && !process.env.CI))("image", () => {
   let checkout: string;
   let certificate: ServerCertificate;
   let image: Image;

@@ -11,10 +11,15 @@ type Declare = (name: string, ...body: readonly unknown[]) => void;
 interface Skipped extends Declare {
   each(cases: readonly unknown[]): Declare;
 }
+/** What both runs offer: a further `skipIf` belongs into the argument of `inFullRun`. */
+interface FullRun<R extends Runner> {
+  (...declaration: Parameters<R>): void;
+  readonly each: R["each"];
+}
 
 /** Both are functions of a name and a body; the types of `bun:test` have no common supertype. */
 const asSkipped = (runner: unknown) => runner as Skipped;
-const asRunner = (skipped: Skipped) => skipped as unknown as Runner;
+const asFullRun = (runner: unknown) => runner as FullRun<Runner>;
 
 /** Bun throws for `.skip` of a runner that skips already, such as `test.skipIf(true)`. */
 function skipOf(runner: Runner): Skipped {
@@ -31,12 +36,12 @@ const marked =
     declare(`${name}${LEFT_OUT}`, ...body);
 
 /** Returns a `test` or `describe` whose tests the default run skips: `inFullRun(describe)("the image", …)`. */
-export function inFullRun(runner: typeof test): typeof test;
-export function inFullRun(runner: typeof describe): typeof describe;
-export function inFullRun(runner: Runner): Runner {
-  if (isFullRun) return runner;
+export function inFullRun(runner: typeof test): FullRun<typeof test>;
+export function inFullRun(runner: typeof describe): FullRun<typeof describe>;
+export function inFullRun(runner: Runner): FullRun<Runner> {
+  if (isFullRun) return asFullRun(runner);
   const skip = skipOf(runner);
-  return asRunner(
+  return asFullRun(
     Object.assign(marked(skip), { each: (cases: readonly unknown[]) => marked(skip.each(cases)) }),
   );
 }
