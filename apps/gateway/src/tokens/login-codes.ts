@@ -2,10 +2,11 @@
  * Codes that log in, and the signed states to which they belong. Neither is stored: a code is a truncated MAC of the state and of the
  * user's values that end it. The service compares a code only after it has counted the attempt.
  */
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { MAILS, type Mac } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { saltOf } from "@latchkey/hashing";
+import { isOneOf, truncatedCode } from "./codes.ts";
 import { createSigner, type KeyMaterials } from "./signed-payloads.ts";
 
 type CodeUser = Pick<User, "id" | "hashedPassword" | "tokenVersion" | "loginCodeRevision">;
@@ -31,7 +32,7 @@ export function createLoginCodes(materials: KeyMaterials): LoginCodes {
   const codeOf = (mac: Mac, nonce: string, user: CodeUser): string => {
     const { id, hashedPassword, tokenVersion, loginCodeRevision } = user;
     const text = `code ${nonce} ${id} ${saltOf(hashedPassword)} ${tokenVersion} ${loginCodeRevision}`;
-    return String(mac(text).readBigUInt64BE() % 10n ** BigInt(DIGITS)).padStart(DIGITS, "0");
+    return truncatedCode(mac(text), DIGITS);
   };
 
   return {
@@ -46,10 +47,8 @@ export function createLoginCodes(materials: KeyMaterials): LoginCodes {
     },
     codeOf: (nonce, user) => codeOf(signer.signing, nonce, user),
     isCode(code, nonce, user) {
-      const given = Buffer.from(code);
-      const expected = signer.verification.map((mac) => Buffer.from(codeOf(mac, nonce, user ?? NOBODY)));
-      const matches = expected.filter((one) => one.length === given.length && timingSafeEqual(one, given));
-      return matches.length > 0 && user !== null;
+      const codes = signer.verification.map((mac) => codeOf(mac, nonce, user ?? NOBODY));
+      return isOneOf(code, codes) && user !== null;
     },
   };
 }

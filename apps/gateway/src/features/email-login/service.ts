@@ -51,7 +51,7 @@ export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
       const user = await users.findByEmail(email);
       const isCounted = await outbox.countCodeAttempt(user?.id ?? 0, nonce, CODE_ATTEMPTS);
       // Compared also without a mail, for equal timing.
-      const isCode = loginCodes.isCode(code.replaceAll(/\s/g, ""), nonce, user);
+      const isCode = loginCodes.isCode(code, nonce, user);
       if (!user || !isCounted || !isCode) return reject(email, user);
       const used = await users.useLoginCode(user, passwordGuard(user));
       if (!used) return reject(email, user);
