@@ -11,7 +11,7 @@ import {
 import { unavailable } from "../../src/postgres/errors.ts";
 import { checkServer } from "../../src/postgres/migrate.ts";
 import { claim } from "../support/outbox-conformance.ts";
-import { openPostgresTestDatabase } from "../support/postgres-database.ts";
+import { openEmptiedPostgresDatabase, openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
 import { ada, createTest, errorOf } from "../support/test-database.ts";
 
@@ -21,7 +21,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const open = () => openPostgresTestDatabase(server);
 const test = createTest(open);
 
-repositoryConformance("PostgreSQL", open);
+repositoryConformance("PostgreSQL", () => openEmptiedPostgresDatabase(server));
 
 describe("the PostgreSQL schema", () => {
   test("that is up to date needs no privileges other than reading and writing rows", async (testDatabase) => {

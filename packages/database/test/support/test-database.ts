@@ -12,13 +12,18 @@ export interface TestDatabase extends AsyncDisposable {
   query<Row>(sql: string): Promise<Row[]>;
 }
 
-/** Opens and migrates the database; disposing the result closes it, and disposes the folder. */
+interface TestDatabaseParts extends Pick<TestDatabase, "url" | "reopen" | "query"> {
+  /** Whether the database has the current schema already. @default false */
+  readonly isMigrated?: boolean;
+}
+
+/** Opens the database, and migrates it unless it is migrated; disposing the result closes it, and disposes the folder. */
 export async function openTestDatabase(
-  { url, reopen, query }: Pick<TestDatabase, "url" | "reopen" | "query">,
+  { url, reopen, query, isMigrated = false }: TestDatabaseParts,
   folder?: AsyncDisposable,
 ): Promise<TestDatabase> {
   const database = await reopen();
-  await database.migrate();
+  if (!isMigrated) await database.migrate();
   return {
     database,
     url,
