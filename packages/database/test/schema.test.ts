@@ -1,5 +1,5 @@
 /** The migrations of both databases match the tables, create their indexes, and move what they replace. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
@@ -11,6 +11,9 @@ import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 
 setDefaultTimeout(30_000);
 
+const server = await startPostgresServer();
+afterAll(() => server[Symbol.asyncDispose]());
+
 const INDEXES = [
   ...["identities_user_id", "outbox_email_digest", "outbox_next_attempt_at"],
   ...["outbox_user_id", "passkeys_user_id", "users_imported_index", "users_inactive_index"],
@@ -21,7 +24,6 @@ const INDEXES = [
 const POSTGRES_INDEX = { name: "users_email_prefix" };
 
 test("both databases have the same indexes in addition to those of constraints, and PostgreSQL one for the prefixes of e-mails", async () => {
-  await using server = await startPostgresServer();
   await using libsql = await openLibsqlTestDatabase();
   await using postgres = await openPostgresTestDatabase(server);
   const created =
@@ -37,7 +39,6 @@ test("both databases have the same indexes in addition to those of constraints, 
 test.each(["libsql", "postgres"] as const)(
   "on %s, mails that wait for a time of the second clock also wait for the only one",
   async (dialect) => {
-    await using server = await startPostgresServer();
     await using folder = await openFolder();
     const url = dialect === "libsql" ? folder.databaseUrl : await server.createDatabase();
     const query = <Row>(sql: string): Promise<Row[]> =>

@@ -19,6 +19,16 @@ interface LibsqlOptions {
 const PING_TIMEOUT_MS = 900;
 const MAX_COLLECTIONS = 3;
 
+/** How many databases of this process are open at each path. */
+const openCounts = new Map<string, number>();
+
+const countOpen = (path: string, change: 1 | -1): number => {
+  const count = (openCounts.get(path) ?? 0) + change;
+  if (count > 0) openCounts.set(path, count);
+  else openCounts.delete(path);
+  return count;
+};
+
 /** @throws DatabaseUnavailable */
 export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: LibsqlOptions): Promise<Database> {
   const client = await openClient(path, busyTimeoutMs);
@@ -27,9 +37,14 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
   const countTables = client.reader.prepare(
     new QueryBuilder().select({ count: sql<number>`count(*)` }).from(sql`sqlite_schema`),
   );
+  let isOpen = true;
   const close = async () => {
     client.close();
-    // libsql closes a connection when its statements are collected. The last connection deletes the files beside the database.
+    if (!isOpen) return;
+    isOpen = false;
+    // libsql closes a connection when its statements are collected. The last connection deletes the files beside the database:
+    // while this process has another one, a collection would cost time for nothing.
+    if (countOpen(path, -1) > 0) return;
     for (let attempt = 0; attempt < MAX_COLLECTIONS && existsSync(`${path}-wal`); attempt++) {
       await Bun.sleep(1);
       Bun.gc(true);
@@ -42,6 +57,7 @@ export async function openLibsqlDatabase({ path, busyTimeoutMs = 4_000 }: Libsql
     client.close();
     throw error;
   }
+  countOpen(path, 1);
   return {
     kind: "libsql",
     ...createRepositories(client, dialect),

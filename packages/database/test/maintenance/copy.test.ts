@@ -1,5 +1,5 @@
 /** Sessions that begin during a copy; apps/admin/test/commands/copy.test.ts runs complete copies. */
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { openLibsqlDatabase } from "../../src/libsql/database.ts";
@@ -8,6 +8,9 @@ import { withExclusiveSession as withPostgres } from "../../src/postgres/exclusi
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { migrateInProcesses } from "../support/replica.ts";
 import { errorOf } from "../support/test-database.ts";
+
+const server = await startPostgresServer();
+afterAll(() => server[Symbol.asyncDispose]());
 
 const ROLES = ["source", "target"] as const;
 
@@ -23,7 +26,6 @@ test.each(ROLES)("a libsql %s cannot be opened during a copy", async (role) => {
 });
 
 test.each(ROLES)("a PostgreSQL %s cannot be changed during a copy", async (role) => {
-  await using server = await startPostgresServer();
   await using testDatabase = await openPostgresTestDatabase(server);
   await testDatabase.database.close();
   await withPostgres(testDatabase.url, role, async () => {

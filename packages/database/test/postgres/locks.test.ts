@@ -5,7 +5,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import type { Guard, UserRepository } from "../../src/index.ts";
-import { hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
+import { hold, openEmptiedPostgresDatabase } from "../support/postgres-database.ts";
 import { ada, type TestDatabase } from "../support/test-database.ts";
 
 const server = await startPostgresServer();
@@ -14,7 +14,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const NEW_HASH = { hashedPassword: "new$digest" };
 
 async function open() {
-  const testDatabase = await openPostgresTestDatabase(server);
+  const testDatabase = await openEmptiedPostgresDatabase(server);
   const user = await testDatabase.database.users.create(ada);
   return { ...testDatabase, id: user.id };
 }
