@@ -170,170 +170,179 @@ function recoveryOn(kind: "libsql" | "postgres"): void {
     expect(await (await me(service, token)).json()).toMatchObject({ id: kay.id });
   });
 
-  test("after a mailbox was stolen for a day, one command gives the account back with the same id, and no link of the thief works", async () => {
-    await using database = await openDatabaseOf(kind);
-    await using mailServer = await startMailServer();
-    const mail = mailOf(mailServer);
-    await using gateway = start(database.url, SECRET_KEY, mail);
-    const service = await gateway.ready();
-    let seen = 0;
-    /** The token of the next mail to the address. Mails arrive in the order in which they are awaited. */
-    const tokenTo = async (recipient: string) => {
-      seen += 1;
-      const { recipients, token } = (await mailServer.waitFor(seen))[seen - 1] ?? {};
-      expect(recipients).toEqual([recipient]);
-      return token ?? "";
-    };
-    const send = async (path: string, body: object, token?: string) =>
-      (await request(`${service}/auth/${path}`, { method: "POST", body, token })).status;
-    const ada = await register(service, "ada");
-    const thief = { id: ada.id, email: "thief@example.net" };
-    expect(await send("email-verification/confirm", { token: await tokenTo(ada.email) })).toBe(204);
-
-    // With the mailbox, the thief resets the password, and then moves the account to another mailbox.
-    expect(await send("password-reset", { email: ada.email })).toBe(202);
-    const reset = { token: await tokenTo(ada.email), password: THIEFS_PASSWORD };
-    expect(await send("password-reset/confirm", reset)).toBe(204);
-    expect(await tokenTo(ada.email)).toBe("");
-    const changeTo = async (email: string, token: string) =>
-      expect(await send("email-change", { email, current_password: THIEFS_PASSWORD }, token)).toBe(202);
-    await changeTo(thief.email, (await logIn(service, ada, THIEFS_PASSWORD)).token);
-    expect(await send("email-change/approve", { token: await tokenTo(ada.email) })).toBe(204);
-    expect(await send("email-change/confirm", { token: await tokenTo(thief.email) })).toBe(204);
-    expect(await tokenTo(ada.email)).toBe("");
-    const { token: stolen } = await logIn(service, thief, THIEFS_PASSWORD);
-    // Links that the thief keeps for later.
-    expect(await send("password-reset", { email: thief.email })).toBe(202);
-    const keptReset = { token: await tokenTo(thief.email), password: THIEFS_PASSWORD };
-    await changeTo("thief2@example.net", stolen);
-    const keptApproval = { token: await tokenTo(thief.email) };
-    expect(await send("email-change/approve", keptApproval)).toBe(204);
-    const keptConfirmation = { token: await tokenTo("thief2@example.net") };
-    await addLogins(database, ada);
-
-    const admin = (...args: string[]) =>
-      runToolAlone(["users", ...args, "--json"], {
-        env: { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" },
-      });
-    expect(await admin("set-email", thief.email, ada.email)).toMatchObject({ code: 0 });
-    expect(JSON.parse((await admin("show", ada.email)).stdout)).toMatchObject({
-      passkeys: [],
-      identities: [],
-    });
-    expect(await usesOf(service, stolen)).toEqual(new Set([401]));
-    for (const user of [ada, thief])
-      for (const password of [PASSWORD, THIEFS_PASSWORD])
-        expect((await logIn(service, user, password)).status).toBe(401);
-    for (const [path, body] of [
-      ["password-reset/confirm", reset],
-      ["password-reset/confirm", keptReset],
-      ["email-change/approve", keptApproval],
-      ["email-change/confirm", keptConfirmation],
-    ] as const)
-      expect(await send(path, body)).toBe(400);
-    const mails = (await mailServer.waitFor(seen + 2)).slice(seen);
-    const owns = mails.find(({ recipients }) => String(recipients) === ada.email);
-    expect(mails.find(({ recipients }) => String(recipients) === thief.email)?.token).toBe("");
-    const own = { token: owns?.token, password: NEW_PASSWORD };
-    expect(await send("password-reset/confirm", own)).toBe(204);
-    const { token } = await logIn(service, ada, NEW_PASSWORD);
-    const found = await (await me(service, token)).json();
-    expect(found).toMatchObject({ id: ada.id, email: ada.email, email_verified: true });
-  });
-
-  test("after a restored backup, what was ended since it was made stays ended, and nobody gets the id of a lost user", async () => {
-    await using database = await openDatabaseOf(kind);
-    const { url, backup } = database;
-    const tool = async (databaseUrl: string, command: string, input = "") => {
-      const env = { DATABASE_URL: databaseUrl, NODE_ENV: "production", AUTH_SECRET_KEY: NEW_KEY };
-      const { code, stderr } = await runToolAlone(command.split(" "), { env, input });
-      expect([command, code, code === 0 ? "" : stderr]).toEqual([command, 0, ""]);
-    };
-    let [ada, lost]: User[] = [];
-    let token = "";
-    let restored = url;
-    {
-      await using gateway = start(url, SECRET_KEY);
-      const service = await gateway.ready();
-      ada = await register(service, "ada");
-      ({ token } = await logIn(service, ada, PASSWORD));
-      await addLogins(database, ada);
-      if (kind === "libsql") await tool(url, `backup ${backup}`);
-      else {
-        gateway.signal("SIGTERM");
-        await gateway.ended();
-        restored = (await database.copy()) ?? "";
-      }
-    }
-    {
-      await using gateway = start(url, SECRET_KEY);
-      const service = await gateway.ready();
-      await tool(url, `users set-password ${ada.email}`, NEW_PASSWORD);
-      lost = await register(service, "lost");
-    }
-    if (kind === "libsql") await tool(url, `restore ${backup} --force --without-passkeys`);
-    else await tool(restored, "raise-ids --without-passkeys");
-    await using gateway = start(restored, NEW_KEY);
-    const service = await gateway.ready();
-    // The old password is valid again, until the operator repeats the command.
-    expect((await logIn(service, ada, PASSWORD)).status).toBe(200);
-    await tool(restored, `users set-password ${ada.email}`, NEW_PASSWORD);
-    expect(await usesOf(service, token)).toEqual(new Set([401]));
-    expect((await logIn(service, ada, PASSWORD)).status).toBe(401);
-    const own = await logIn(service, ada, NEW_PASSWORD);
-    expect(await (await me(service, own.token)).json()).toMatchObject({ id: ada.id });
-    const { stdout } = await runToolAlone(["users", "show", ada.email, "--json"], {
-      env: { DATABASE_URL: restored },
-    });
-    expect(JSON.parse(stdout)).toMatchObject({ id: ada.id, passkeys: [], identities: [] });
-    expect((await register(service, "mallory")).id).toBeGreaterThan(lost.id);
-  });
-
-  test("a restore ends every token, link and code of before, even if the signing key stays", async () => {
-    await using database = await openDatabaseOf(kind);
-    await using mailServer = await startMailServer();
-    const mail = { ...mailOf(mailServer), AUTH_EMAIL_LOGIN: "true" };
-    const tool = async (command: string) => {
-      const env = { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" };
-      expect(await runToolAlone(command.split(" "), { env })).toMatchObject({ code: 0 });
-    };
-    const attempts: [path: string, body: object, token?: string][] = [];
-    const send = (service: string, path: string, body: object, token?: string) =>
-      request(`${service}/auth/${path}`, { method: "POST", body, token });
-    let token = "";
-    {
+  inFullRun(test)(
+    "after a mailbox was stolen for a day, one command gives the account back with the same id, and no link of the thief works",
+    async () => {
+      await using database = await openDatabaseOf(kind);
+      await using mailServer = await startMailServer();
+      const mail = mailOf(mailServer);
       await using gateway = start(database.url, SECRET_KEY, mail);
       const service = await gateway.ready();
       let seen = 0;
-      const next = async () => {
+      /** The token of the next mail to the address. Mails arrive in the order in which they are awaited. */
+      const tokenTo = async (recipient: string) => {
         seen += 1;
-        return (await mailServer.waitFor(seen))[seen - 1];
+        const { recipients, token } = (await mailServer.waitFor(seen))[seen - 1] ?? {};
+        expect(recipients).toEqual([recipient]);
+        return token ?? "";
       };
+      const send = async (path: string, body: object, token?: string) =>
+        (await request(`${service}/auth/${path}`, { method: "POST", body, token })).status;
       const ada = await register(service, "ada");
-      await send(service, "email-verification/confirm", { token: (await next())?.token });
-      ({ token } = await logIn(service, ada, PASSWORD));
-      await send(service, "password-reset", { email: ada.email });
-      attempts.push(["password-reset/confirm", { token: (await next())?.token, password: NEW_PASSWORD }]);
-      await tool("users invite bob@example.com");
-      attempts.push(["password-reset/confirm", { token: (await next())?.token, password: NEW_PASSWORD }]);
-      await send(service, "email-change", { email: "new@example.com", current_password: PASSWORD }, token);
-      await send(service, "email-change/approve", { token: (await next())?.token });
-      attempts.push(["email-change/confirm", { token: (await next())?.token }]);
-      const options = await send(service, "login/email/options", { email: ada.email });
-      const { state } = (await options.json()) as { state: string };
-      const [code = ""] = /^\d{8}\r?$/m.exec((await next())?.message ?? "") ?? [];
-      expect(code).not.toBe("");
-      attempts.push(["login/email", { state, code: code.trim() }], ["tokens", {}, token]);
-    }
-    if (kind === "libsql") {
-      await tool(`backup ${database.backup}`);
-      await tool(`restore ${database.backup} --force`);
-    } else await tool("raise-ids");
-    await using gateway = start(database.url, SECRET_KEY, mail);
-    const service = await gateway.ready();
-    const statuses = [];
-    for (const attempt of attempts) statuses.push((await send(service, ...attempt)).status);
-    expect(statuses).toEqual([400, 400, 400, 401, 401]);
-    expect(await usesOf(service, token)).toEqual(new Set([401]));
-  });
+      const thief = { id: ada.id, email: "thief@example.net" };
+      expect(await send("email-verification/confirm", { token: await tokenTo(ada.email) })).toBe(204);
+
+      // With the mailbox, the thief resets the password, and then moves the account to another mailbox.
+      expect(await send("password-reset", { email: ada.email })).toBe(202);
+      const reset = { token: await tokenTo(ada.email), password: THIEFS_PASSWORD };
+      expect(await send("password-reset/confirm", reset)).toBe(204);
+      expect(await tokenTo(ada.email)).toBe("");
+      const changeTo = async (email: string, token: string) =>
+        expect(await send("email-change", { email, current_password: THIEFS_PASSWORD }, token)).toBe(202);
+      await changeTo(thief.email, (await logIn(service, ada, THIEFS_PASSWORD)).token);
+      expect(await send("email-change/approve", { token: await tokenTo(ada.email) })).toBe(204);
+      expect(await send("email-change/confirm", { token: await tokenTo(thief.email) })).toBe(204);
+      expect(await tokenTo(ada.email)).toBe("");
+      const { token: stolen } = await logIn(service, thief, THIEFS_PASSWORD);
+      // Links that the thief keeps for later.
+      expect(await send("password-reset", { email: thief.email })).toBe(202);
+      const keptReset = { token: await tokenTo(thief.email), password: THIEFS_PASSWORD };
+      await changeTo("thief2@example.net", stolen);
+      const keptApproval = { token: await tokenTo(thief.email) };
+      expect(await send("email-change/approve", keptApproval)).toBe(204);
+      const keptConfirmation = { token: await tokenTo("thief2@example.net") };
+      await addLogins(database, ada);
+
+      const admin = (...args: string[]) =>
+        runToolAlone(["users", ...args, "--json"], {
+          env: { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" },
+        });
+      expect(await admin("set-email", thief.email, ada.email)).toMatchObject({ code: 0 });
+      expect(JSON.parse((await admin("show", ada.email)).stdout)).toMatchObject({
+        passkeys: [],
+        identities: [],
+      });
+      expect(await usesOf(service, stolen)).toEqual(new Set([401]));
+      for (const user of [ada, thief])
+        for (const password of [PASSWORD, THIEFS_PASSWORD])
+          expect((await logIn(service, user, password)).status).toBe(401);
+      for (const [path, body] of [
+        ["password-reset/confirm", reset],
+        ["password-reset/confirm", keptReset],
+        ["email-change/approve", keptApproval],
+        ["email-change/confirm", keptConfirmation],
+      ] as const)
+        expect(await send(path, body)).toBe(400);
+      const mails = (await mailServer.waitFor(seen + 2)).slice(seen);
+      const owns = mails.find(({ recipients }) => String(recipients) === ada.email);
+      expect(mails.find(({ recipients }) => String(recipients) === thief.email)?.token).toBe("");
+      const own = { token: owns?.token, password: NEW_PASSWORD };
+      expect(await send("password-reset/confirm", own)).toBe(204);
+      const { token } = await logIn(service, ada, NEW_PASSWORD);
+      const found = await (await me(service, token)).json();
+      expect(found).toMatchObject({ id: ada.id, email: ada.email, email_verified: true });
+    },
+  );
+
+  inFullRun(test)(
+    "after a restored backup, what was ended since it was made stays ended, and nobody gets the id of a lost user",
+    async () => {
+      await using database = await openDatabaseOf(kind);
+      const { url, backup } = database;
+      const tool = async (databaseUrl: string, command: string, input = "") => {
+        const env = { DATABASE_URL: databaseUrl, NODE_ENV: "production", AUTH_SECRET_KEY: NEW_KEY };
+        const { code, stderr } = await runToolAlone(command.split(" "), { env, input });
+        expect([command, code, code === 0 ? "" : stderr]).toEqual([command, 0, ""]);
+      };
+      let [ada, lost]: User[] = [];
+      let token = "";
+      let restored = url;
+      {
+        await using gateway = start(url, SECRET_KEY);
+        const service = await gateway.ready();
+        ada = await register(service, "ada");
+        ({ token } = await logIn(service, ada, PASSWORD));
+        await addLogins(database, ada);
+        if (kind === "libsql") await tool(url, `backup ${backup}`);
+        else {
+          gateway.signal("SIGTERM");
+          await gateway.ended();
+          restored = (await database.copy()) ?? "";
+        }
+      }
+      {
+        await using gateway = start(url, SECRET_KEY);
+        const service = await gateway.ready();
+        await tool(url, `users set-password ${ada.email}`, NEW_PASSWORD);
+        lost = await register(service, "lost");
+      }
+      if (kind === "libsql") await tool(url, `restore ${backup} --force --without-passkeys`);
+      else await tool(restored, "raise-ids --without-passkeys");
+      await using gateway = start(restored, NEW_KEY);
+      const service = await gateway.ready();
+      // The old password is valid again, until the operator repeats the command.
+      expect((await logIn(service, ada, PASSWORD)).status).toBe(200);
+      await tool(restored, `users set-password ${ada.email}`, NEW_PASSWORD);
+      expect(await usesOf(service, token)).toEqual(new Set([401]));
+      expect((await logIn(service, ada, PASSWORD)).status).toBe(401);
+      const own = await logIn(service, ada, NEW_PASSWORD);
+      expect(await (await me(service, own.token)).json()).toMatchObject({ id: ada.id });
+      const { stdout } = await runToolAlone(["users", "show", ada.email, "--json"], {
+        env: { DATABASE_URL: restored },
+      });
+      expect(JSON.parse(stdout)).toMatchObject({ id: ada.id, passkeys: [], identities: [] });
+      expect((await register(service, "mallory")).id).toBeGreaterThan(lost.id);
+    },
+  );
+
+  inFullRun(test)(
+    "a restore ends every token, link and code of before, even if the signing key stays",
+    async () => {
+      await using database = await openDatabaseOf(kind);
+      await using mailServer = await startMailServer();
+      const mail = { ...mailOf(mailServer), AUTH_EMAIL_LOGIN: "true" };
+      const tool = async (command: string) => {
+        const env = { ...mail, DATABASE_URL: database.url, NODE_ENV: "production" };
+        expect(await runToolAlone(command.split(" "), { env })).toMatchObject({ code: 0 });
+      };
+      const attempts: [path: string, body: object, token?: string][] = [];
+      const send = (service: string, path: string, body: object, token?: string) =>
+        request(`${service}/auth/${path}`, { method: "POST", body, token });
+      let token = "";
+      {
+        await using gateway = start(database.url, SECRET_KEY, mail);
+        const service = await gateway.ready();
+        let seen = 0;
+        const next = async () => {
+          seen += 1;
+          return (await mailServer.waitFor(seen))[seen - 1];
+        };
+        const ada = await register(service, "ada");
+        await send(service, "email-verification/confirm", { token: (await next())?.token });
+        ({ token } = await logIn(service, ada, PASSWORD));
+        await send(service, "password-reset", { email: ada.email });
+        attempts.push(["password-reset/confirm", { token: (await next())?.token, password: NEW_PASSWORD }]);
+        await tool("users invite bob@example.com");
+        attempts.push(["password-reset/confirm", { token: (await next())?.token, password: NEW_PASSWORD }]);
+        await send(service, "email-change", { email: "new@example.com", current_password: PASSWORD }, token);
+        await send(service, "email-change/approve", { token: (await next())?.token });
+        attempts.push(["email-change/confirm", { token: (await next())?.token }]);
+        const options = await send(service, "login/email/options", { email: ada.email });
+        const { state } = (await options.json()) as { state: string };
+        const [code = ""] = /^\d{8}\r?$/m.exec((await next())?.message ?? "") ?? [];
+        expect(code).not.toBe("");
+        attempts.push(["login/email", { state, code: code.trim() }], ["tokens", {}, token]);
+      }
+      if (kind === "libsql") {
+        await tool(`backup ${database.backup}`);
+        await tool(`restore ${database.backup} --force`);
+      } else await tool("raise-ids");
+      await using gateway = start(database.url, SECRET_KEY, mail);
+      const service = await gateway.ready();
+      const statuses = [];
+      for (const attempt of attempts) statuses.push((await send(service, ...attempt)).status);
+      expect(statuses).toEqual([400, 400, 400, 401, 401]);
+      expect(await usesOf(service, token)).toEqual(new Set([401]));
+    },
+  );
 }

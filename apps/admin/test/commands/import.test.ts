@@ -1,5 +1,5 @@
 /** `users import`, `export` and `stats`, with the real service. */
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
@@ -9,7 +9,10 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { CHECKOUT } from "@latchkey/testing/repository";
 import { PATIENT_HASHING, post, startProcess } from "@latchkey/testing/service-process";
 import { openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
-import { runTool, runToolAlone } from "../support/tool.ts";
+import { runTool } from "../support/tool.ts";
+
+const server = await startPostgresServer();
+afterAll(() => server[Symbol.asyncDispose]());
 
 const BCRYPT = HASH_VECTORS.find(({ format }) => format === "bcrypt")?.hash ?? "";
 const ARGON2 = HASH_VECTORS.find(({ format }) => format === "argon2")?.hash ?? "";
@@ -198,9 +201,8 @@ test.each(["libsql", "postgres"])(
   "on %s, an old export of the same database does not bring back e-mails and passwords that users gave up",
   async (kind) => {
     await using folder = await openFolder();
-    await using server = kind === "postgres" ? await startPostgresServer() : null;
-    const url = (await server?.createDatabase()) ?? folder.databaseUrl;
-    const tool = (...args: string[]) => runToolAlone(args, { env: { DATABASE_URL: url } });
+    const url = kind === "postgres" ? await server.createDatabase() : folder.databaseUrl;
+    const tool = (...args: string[]) => runTool(args, { env: { DATABASE_URL: url } });
     await tool("migrate");
     const database = await openDatabase({ url });
     const { users } = database;
@@ -227,7 +229,6 @@ test.each(["libsql", "postgres"])(
 );
 
 test("a check works with a role that can only read, and writes nothing", async () => {
-  await using server = await startPostgresServer();
   const url = await server.createDatabase();
   await runTool(["migrate"], { env: { DATABASE_URL: url } });
   await server.query(
@@ -261,7 +262,6 @@ test("the ids of imported users are written to a new file, in the order of the l
 
 test("the documented queries of Django and Supabase import banned users as inactive, and count why others have no hash", async () => {
   await using shared = await openSharedDatabase();
-  await using server = await startPostgresServer();
   const url = await server.createDatabase();
   await server.query(
     `create table auth_user (email text, username text, password text, is_active bool, date_joined timestamptz default now());

@@ -21,7 +21,8 @@ afterAll(() => server[Symbol.asyncDispose]());
 const open = () => openPostgresTestDatabase(server);
 const test = createTest(open);
 
-repositoryConformance("PostgreSQL", () => openEmptiedPostgresDatabase(server));
+// Each connection costs the server 30 CPU milliseconds; four of each replica are enough to conflict.
+repositoryConformance("PostgreSQL", () => openEmptiedPostgresDatabase(server, { poolSize: 4 }));
 
 describe("the PostgreSQL schema", () => {
   test("that is up to date needs no privileges other than reading and writing rows", async (testDatabase) => {
@@ -124,14 +125,16 @@ describe("the PostgreSQL server", () => {
   });
 });
 
-describe("the connection error explains the cause without the password", () => {
+describe("the connection error explains the cause without the password", async () => {
+  const reachable = await server.createDatabase();
+
   it.each<[reason: string, change: (url: string) => string, explanation: RegExp]>([
     ["28P01", (url) => url.replace(":latchkey@", ":hunter2@"), /user or the password/],
     ["3D000", (url) => `${url}_missing`, /no database of this name/],
     ["ERR_POSTGRES_CONNECTION_REFUSED", (url) => url.replace(/:\d+\//, ":1/"), /nothing accepts/],
     ["ERR_POSTGRES_TLS_NOT_AVAILABLE", (url) => `${url}?sslmode=require`, /TLS/],
   ])("if the reason is %s", async (reason, change, explanation) => {
-    await using database = await openDatabase({ url: change(await server.createDatabase()) });
+    await using database = await openDatabase({ url: change(reachable) });
     for (const call of [() => database.migrate(), () => database.ping(), () => database.users.findById(1)]) {
       const error = await call().catch((reason) => reason);
       expect(error).toBeInstanceOf(DatabaseUnavailable);
@@ -142,9 +145,7 @@ describe("the connection error explains the cause without the password", () => {
   });
 
   it("if the server rejects options of the URL (42704)", async () => {
-    await using database = await openDatabase({
-      url: `${await server.createDatabase()}?options=-c%20unknown%3D1`,
-    });
+    await using database = await openDatabase({ url: `${reachable}?options=-c%20unknown%3D1` });
     const error = await database.ping().catch((reason) => reason);
     expect(error.message).toContain("(42704): the server does not know a parameter");
   });
