@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
-import { expectSentence, runTool, startTool } from "./support/tool.ts";
+import { expectSentence, runTool, runToolAlone, startTool } from "./support/tool.ts";
 
 const LIST = ["users", "list"];
 
@@ -63,7 +63,7 @@ test.each([
 ])("after %j, the file alone is the whole database, also if the service crashed before", async (args) => {
   await using folder = await openFolder();
   const env = { DATABASE_URL: folder.databaseUrl };
-  await startTool(["migrate"], { env });
+  await runToolAlone(["migrate"], { env });
   const file = join(folder.path, "latchkey.db");
   // As the service leaves the file if it is killed: a part of the content is only in the write-ahead log.
   const kill = `

@@ -1,7 +1,13 @@
 /** Retries over a rate limit of the real service, and after responses that are lost, late or those of a proxy. */
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ClientOptions, createClient, LatchkeyConnectionError, LatchkeyError } from "../src/index.ts";
-import { ADA, errorOf, recordingFetch, startService } from "./support/service.ts";
+import { ADA, errorOf, type RunningService, recordingFetch, startService } from "./support/service.ts";
+
+let unlimited: RunningService;
+beforeAll(async () => {
+  unlimited = await startService();
+});
+afterAll(() => unlimited[Symbol.asyncDispose]());
 
 test.concurrent("requests over a rate limit wait for Retry-After, and each is done once", async () => {
   await using service = await startService({ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "3/second" });
@@ -78,10 +84,9 @@ test.concurrent("Retry-After can be a date; a response with another status or an
 });
 
 test.concurrent("a lost response is a connection error; GET and DELETE are retried, and a retried DELETE that finds nothing succeeds", async () => {
-  await using service = await startService();
   const sent: string[] = [];
   const client = createClient({
-    baseUrl: service.url,
+    baseUrl: unlimited.url,
     // Every first response is lost.
     fetch: async (request) => {
       const response = await fetch(request);
@@ -97,7 +102,7 @@ test.concurrent("a lost response is a connection error; GET and DELETE are retri
   expect(await client.getTodo(1)).toMatchObject({ title });
   expect(await client.deleteTodo(1)).toBeUndefined();
   expect(sent).toEqual(["GET", "GET", "DELETE", "DELETE"]);
-  const direct = createClient({ baseUrl: service.url });
+  const direct = createClient({ baseUrl: unlimited.url });
   expect(await errorOf(direct.deleteTodo(1))).toMatchObject({ status: 404 });
 });
 
@@ -145,11 +150,10 @@ test.concurrent("each retry is reported before its wait, with the error that cau
 });
 
 test.concurrent("a revocation whose first response was lost succeeds, and ends the session without an error", async () => {
-  await using service = await startService();
   let isLost = true;
   const events: unknown[] = [];
   const client = createClient({
-    baseUrl: service.url,
+    baseUrl: unlimited.url,
     onSessionEnd: ({ code }) => events.push(code),
     async fetch(request) {
       const response = await fetch(request);
@@ -162,7 +166,7 @@ test.concurrent("a revocation whose first response was lost succeeds, and ends t
   const { access_token } = await client.login(ADA);
   expect(await client.revokeTokens()).toBeUndefined();
   expect([client.token, events]).toEqual([undefined, []]);
-  const revoked = createClient({ baseUrl: service.url, token: access_token });
+  const revoked = createClient({ baseUrl: unlimited.url, token: access_token });
   // Without a lost response, a token that the service rejects is an error.
   expect(await errorOf(revoked.revokeTokens())).toMatchObject({ code: "INVALID_TOKEN" });
 });
