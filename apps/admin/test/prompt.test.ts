@@ -8,11 +8,21 @@ const CREATE = ["users", "create", EMAIL, "--username", "ada"];
 
 describe("from standard input", () => {
   test.each([
-    ["a line with leading and trailing spaces", "  correct horse  \n", "  correct horse  "],
-    ["128 characters of four bytes, with a Windows line end,", `${"😀".repeat(128)}\r\n`, "😀".repeat(128)],
-  ])("%s is the password", async (_, input, password) => {
+    [
+      "a line of a pipe with leading and trailing spaces",
+      "  correct horse  \n",
+      "  correct horse  ",
+      startTool,
+    ],
+    [
+      "128 characters of four bytes, with a Windows line end,",
+      `${"😀".repeat(128)}\r\n`,
+      "😀".repeat(128),
+      runTool,
+    ],
+  ])("%s is the password", async (_, input, password, run) => {
     await using shared = await openSharedDatabase();
-    expect(await startTool(CREATE, { env: shared.env, input })).toMatchObject({
+    expect(await run(CREATE, { env: shared.env, input })).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/^\{"level":"info".*"event":"user.registered".*\}\n$/),
     });
