@@ -22,7 +22,7 @@ const open = () => openPostgresTestDatabase(server);
 const test = createTest(open);
 
 // Each connection costs the server 30 CPU milliseconds; four of each replica are enough to conflict.
-repositoryConformance("PostgreSQL", () => openEmptiedPostgresDatabase(server, { poolSize: 4 }));
+repositoryConformance("PostgreSQL", () => openEmptiedPostgresDatabase(server));
 
 describe("the PostgreSQL schema", () => {
   test("that is up to date needs no privileges other than reading and writing rows", async (testDatabase) => {
