@@ -1,4 +1,4 @@
-/** bcrypt hashes in the modular crypt format, with or without the prefix that Django adds. */
+/** bcrypt hashes in the modular crypt format, with or without the prefix of Django or of better-auth's export. */
 import { createHash } from "node:crypto";
 import * as format from "./format.ts";
 
@@ -7,7 +7,7 @@ const MAX_PASSWORD_BYTES = 72;
 const MAX_COST = 13;
 const ITERATIONS_PER_ROUND = 2_000;
 
-const BCRYPT = /^(?:bcrypt(?:_sha256)?\$)?\$2([abxy])\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
+const BCRYPT = /^(?:(?:bcrypt(?:_sha256)?|better-auth)\$)?\$2([abxy])\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
 const ALPHABET = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 const parser =
@@ -34,4 +34,6 @@ export const BCRYPT_FORMATS: readonly format.Format[] = [
   { name: "bcrypt", prefix: /^\$2/, parse: parser(String) },
   { name: "django_bcrypt", prefix: /^bcrypt\$/, parse: parser(String) },
   { name: "django_bcrypt_sha256", prefix: /^bcrypt_sha256\$/, parse: parser(toSha256) },
+  // An application of better-auth can choose bcrypt; the export prefixes every hash.
+  { name: "better_auth_bcrypt", prefix: /^better-auth\$\$2/, parse: parser(String) },
 ];

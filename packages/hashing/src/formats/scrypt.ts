@@ -52,8 +52,9 @@ function createHash(
 const PHC = /^\$scrypt\$ln=(\d+),r=([1-9]\d*),p=([1-9]\d*)\$([\w+/.]+={0,2})\$([\w+/.]+={0,2})$/;
 const DJANGO = /^scrypt\$([1-9]\d*)\$([^$]+)\$([1-9]\d*)\$([1-9]\d*)\$([\w+/]+={0,2})$/;
 const WERKZEUG = /^scrypt:([1-9]\d*):([1-9]\d*):([1-9]\d*)\$([^$]+)\$((?:[0-9a-f]{2})+)$/;
+/** Firebase writes keys and hashes in both alphabets of base64. */
 const FIREBASE =
-  /^\$fbscrypt\$v=1,n=(\d+),r=([1-9]\d*),p=([1-9]\d*)(?:,ss=([\w+/]+={0,2}))?,sk=([\w+/]+={0,2})\$([\w+/]+={0,2})\$([\w+/]+={0,2})$/;
+  /^\$fbscrypt\$v=1,n=(\d+),r=([1-9]\d*),p=([1-9]\d*)(?:,ss=([\w+/-]+={0,2}))?,sk=([\w+/-]+={0,2})\$([\w+/-]+={0,2})\$([\w+/-]+={0,2})$/;
 const BETTER_AUTH = /^better-auth\$((?:[0-9a-f]{2})+):((?:[0-9a-f]{2})+)$/;
 
 /** Computes N from its logarithm. Some systems write N instead, which exceeds the limit and is rejected. */

@@ -62,6 +62,25 @@ test("unused bits in the base64 of bcrypt are ignored", async () => {
   expect(await hasher.verifyImported(password, changed)).toBe(true);
 });
 
+test("a hash of bcrypt with the prefix of better-auth's export is verified", async () => {
+  const { password, hash } = vector("bcrypt $2a$");
+  const prefixed = `better-auth$${hash}`;
+  expect(hashFormat(prefixed)).toBe("better_auth_bcrypt");
+  expect(await hasher.verifyImported(password, prefixed)).toBe(true);
+  expect(await hasher.verifyImported(`x${password}`, prefixed)).toBe(false);
+});
+
+test("Firebase's URL-safe alphabet is the same hash", async () => {
+  const { password, hash } = HASH_VECTORS.find(({ format }) => format === "firebase_scrypt") ?? {};
+  if (!password || !hash) throw new Error("There is no vector of Firebase");
+  const urlSafe = hash.replace(/(,s[sk]=|\$)([\w+/=]+)(?=[,$]|$)/g, (text) =>
+    text.replaceAll("+", "-").replaceAll("/", "_"),
+  );
+  expect(urlSafe).toMatch(/[-_]/);
+  expect(await hasher.verifyImported(password, urlSafe)).toBe(true);
+  expect(await hasher.verifyImported(`x${password}`, urlSafe)).toBe(false);
+});
+
 test("better-auth normalises the password", async () => {
   const { password, hash } = vector("better-auth, NFKC");
   expect(password.normalize("NFKC")).not.toBe(password);
