@@ -6,10 +6,11 @@ import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { getPriority } from "node:os";
 import { availableCores } from "../../src/cpu-quota.ts";
-import { createHasher, kernels } from "../../src/index.ts";
+import { createHasher } from "../../src/index.ts";
 import { LANE_WORDS } from "../../src/kernel/addon.ts";
 import { NativeKernel } from "../../src/kernel/native-kernel.ts";
 import { ADDON, recorded } from "../fixtures/recorded-addon.ts";
+import { testNativeKernels } from "../support/native-kernels.ts";
 import { fixtureUrl } from "../support/open-pool.ts";
 
 /** Two lanes together are as efficient as four. */
@@ -93,12 +94,14 @@ async function lowPriorityThreads(kernel: string, nice: number): Promise<unknown
 }
 
 describe.if(process.platform === "linux")("thread priority", () => {
-  const names = kernels().map(({ name }) => name);
+  const nice = Math.min(19, getPriority(0) + 7);
 
-  test.each(names)("is lower for hashing threads and for no other thread with kernel %s", async (kernel) => {
-    const nice = Math.min(19, getPriority(0) + 7);
-    const expected = kernel === "portable" ? [] : [{ name: "derive", nice }];
-    expect(await lowPriorityThreads(kernel, nice)).toEqual(expected);
+  testNativeKernels("is lower for hashing threads and for no other thread with kernel %s", async (kernel) => {
+    expect(await lowPriorityThreads(kernel, nice)).toEqual([{ name: "derive", nice }]);
+  });
+
+  test("is unchanged with the portable kernel", async () => {
+    expect(await lowPriorityThreads("portable", nice)).toEqual([]);
   });
 
   test("is unchanged with a nice value of zero", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createHasher } from "../../src/index.ts";
 import { STORED_ITERATIONS } from "../../src/stored-hash.ts";
 import { createJob } from "../support/derivation.ts";
-import { nativeKernelNames } from "../support/native-kernels.ts";
+import { testNativeKernels } from "../support/native-kernels.ts";
 
 const LONG = 2_000_000;
 const nameOf = (promise: Promise<unknown>) => promise.then(String, (error: Error) => error.name);
@@ -34,7 +34,7 @@ describe("abort", () => {
     expect(hasher.stats()).toMatchObject({ completed: 2, aborted: 2 });
   });
 
-  test.each(nativeKernelNames)(
+  testNativeKernels(
     "in a lane rejects immediately, and frees the lane at the end of the slice with kernel %s",
     async (kernel) => {
       await using hasher = createHasher({ kernel, workers: 1, nice: 0 });

@@ -5,7 +5,7 @@ import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
 import type { JobInput } from "../../src/pool/job.ts";
 import type { WorkerSetup } from "../../src/protocol.ts";
 import { hex, referenceDigest } from "../support/derivation.ts";
-import { nativeKernelNames } from "../support/native-kernels.ts";
+import { testNativeKernels } from "../support/native-kernels.ts";
 import { fixtureUrl, openPool } from "../support/open-pool.ts";
 
 const workerUrl = fixtureUrl("crashing-worker.ts");
@@ -75,7 +75,7 @@ describe("a worker crash", () => {
   });
 });
 
-test.each(nativeKernelNames)(
+testNativeKernels(
   "a worker crash between two slices runs every job of the worker again and returns its digest with kernel %s",
   async (name) => {
     const { choice, lanes } = chooseKernel(name);
