@@ -1,12 +1,24 @@
 /** The OpenAPI document: it is valid and complete, and it describes every error. */
 import { describe, expect, test } from "bun:test";
+import { createRequire } from "node:module";
 import { ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
-import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../../src/errors.ts";
 import { VERSION } from "../../src/version.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { DOCUMENTED_FEATURES, startService } from "../support/service.ts";
+
+/** What the tests use of the linter. Its own types take a seventh of the time of the compiler. */
+interface Linter<Config> {
+  createConfig(options: { extends: string[]; rules: Readonly<Record<string, string>> }): Promise<Config>;
+  lintFromString(input: { source: string; config: Config }): Promise<readonly Problem[]>;
+}
+interface Problem {
+  readonly ruleId: string;
+  readonly message: string;
+  readonly location: readonly { readonly pointer?: string }[];
+}
+const linter: Linter<object> = createRequire(import.meta.url)("@redocly/openapi-core");
 
 const UNAVAILABLE = "#/components/schemas/UnavailableResponse";
 
@@ -28,9 +40,9 @@ describe("the document", async () => {
   });
 
   test("passes every recommended rule of the linter, and describes every operation", async () => {
-    const rules = { "operation-description": "error" } as const;
-    const config = await createConfig({ extends: ["recommended-strict"], rules });
-    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    const rules = { "operation-description": "error" };
+    const config = await linter.createConfig({ extends: ["recommended-strict"], rules });
+    const problems = await linter.lintFromString({ source: JSON.stringify(document), config });
     const shown = problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]);
     expect(shown).toEqual([]);
   });
