@@ -35,6 +35,7 @@ export type {
   MailPolicy,
   OutboxRepository,
   Recipient,
+  SuppressedMails,
 } from "./repositories/outbox.ts";
 export { type FoundPasskey, MAX_USED_CHALLENGES, type PasskeyRepository } from "./repositories/passkeys.ts";
 export type { PageRequest } from "./repositories/repository-client.ts";

@@ -16,6 +16,7 @@ import {
   type Mail,
   type OutboxRepository,
   type Recipient,
+  type SuppressedMails,
   type User,
   withTimeout,
 } from "@latchkey/database";
@@ -111,23 +112,24 @@ export function startMailSender(options: MailSenderOptions): MailSender {
   const report = (event: string, { kind, userId }: Mail, reason: string): void =>
     logger.warn({ event, kind, user_id: userId, reason }, event);
 
-  const discard = async (mail: Mail): Promise<void> => {
-    if (mail.deleted === 0) await outbox.discard(mail);
+  const reportSuppressed = ({ kind, userId, count }: SuppressedMails): void => {
+    if (isNotification(kind) || kind === "login-code") suppressions.add(kind, userId, count);
+    observe?.("suppressed", kind, count);
   };
 
   const process = async (mail: Mail): Promise<void> => {
-    const { id, kind, recipient } = mail;
-    if (!recipient || !isWanted(mail)) return discard(mail);
+    const { id, kind, userId, recipient } = mail;
+    mail.suppressed.forEach(reportSuppressed);
+    if (mail.isDeleted) return;
+    if (!recipient || !isWanted(mail)) return outbox.discard(mail);
     if (isExpired(mail)) {
       report("mail.failed", mail, "expired");
       observe?.("failed", kind);
-      return discard(mail);
+      return outbox.discard(mail);
     }
     if (!mail.isWithinBudget) {
-      const count = Math.max(mail.deleted, 1);
-      if (isNotification(kind) || kind === "login-code") suppressions.add(kind, mail.userId, count);
-      observe?.("suppressed", kind, count);
-      return discard(mail);
+      reportSuppressed({ kind, userId, count: 1 });
+      return outbox.discard(mail);
     }
     try {
       const contents = await contentsOf(mail, recipient);

@@ -8,7 +8,7 @@ import type { Dialect } from "../dialect.ts";
 import { singleRow } from "../row-decoder.ts";
 import type { User } from "../tables.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
-import { DAY_SECONDS } from "./outbox.ts";
+import { DAY_SECONDS } from "./mail-budgets.ts";
 import type { RepositoryClient } from "./repository-client.ts";
 import { createUserChanges, explainConflict } from "./user-changes.ts";
 

@@ -47,6 +47,12 @@ export interface ClaimedMail extends Omit<OutboxRow, "recipient" | "isRecipientV
 export interface Mail extends ClaimedMail {
   /** Whether the budgets allow the mail. If not, discard the mail, unless it was deleted. */
   readonly isWithinBudget: boolean;
-  /** The number of deleted mails: 0, or this one and those of the same kind and recipient that waited for a first attempt. */
-  readonly deleted: number;
+  readonly isDeleted: boolean;
+  /** The mails that were deleted with the claim because their budgets are used up, including this one. */
+  readonly suppressed: readonly SuppressedMails[];
+}
+
+/** Mails of one kind to one user. */
+export interface SuppressedMails extends Pick<OutboxRow, "kind" | "userId"> {
+  readonly count: number;
 }

@@ -5,18 +5,22 @@
 import { emailForms, FAMILIAR_NETWORK_DAYS, MAIL_KINDS } from "@latchkey/contracts";
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
-import type { OutboxRow } from "../tables.ts";
 import { matchEmailForms } from "./email-forms.ts";
-import type { Mail, MailPolicy, Recipient } from "./mail-policy.ts";
+import { createMailBudgets, DAY_SECONDS, isKept } from "./mail-budgets.ts";
+import type { Mail, MailPolicy } from "./mail-policy.ts";
 import { createOutboxCount } from "./outbox-count.ts";
 import type { RepositoryClient } from "./repository-client.ts";
 
-export type { ClaimedMail, Mail, MailBudget, MailPolicy, Recipient } from "./mail-policy.ts";
+export type {
+  ClaimedMail,
+  Mail,
+  MailBudget,
+  MailPolicy,
+  Recipient,
+  SuppressedMails,
+} from "./mail-policy.ts";
 
 const LEASE_SECONDS = 60;
-/** Limits how long a statement that deletes mails blocks the event loop and other writes. */
-const MAX_DELETED = 2000;
-export const DAY_SECONDS = 24 * 60 * 60;
 
 /** The digest of mails that an operator requests. No e-mail address has this digest, so no budget counts these mails. */
 export const UNLIMITED = "";
@@ -49,7 +53,7 @@ export interface OutboxRepository {
    * Claims a due mail of a kind that this release knows, or returns null if no such mail is due. For 60 seconds, no other process
    * can claim the mail. The first attempt counts in the budgets, later attempts do not. Deletes the mails that are never sent in
    * one statement, so that any number of them does not delay others: before the claim those to unknown e-mails, and with the
-   * claim of one that is unwanted or beyond the budget those to the same recipient.
+   * claim of one that is unwanted or beyond the budget all such mails that wait.
    */
   claim(policy: MailPolicy): Promise<Mail | null>;
   /** Finishes a mail that was sent or permanently rejected. The mail still counts in the budgets, but the recipient is deleted. */
@@ -70,18 +74,12 @@ export interface OutboxRepository {
 
 const FINISHED = { nextAttemptAt: null, recipient: null };
 
-/** The kinds of `request`. Without a user and a recipient, these mails lead nowhere. */
-const REQUESTED = ["reset", "verification", "invitation", "login-code"] as const;
-
-/** A mail that is not sent stays in the outbox only if it counts in a budget or as a request of the user. */
-const isKept = ({ emailDigest, state, kind }: Pick<Mail, "emailDigest" | "state" | "kind">): boolean =>
-  emailDigest !== null || (state !== null && kind !== "login-code");
-
 export function createOutboxRepository(client: RepositoryClient, dialect: Dialect): OutboxRepository {
   const { orm, prepare, run, transact } = client;
-  const { tables, now, later, skipLocked, lockText, isReturnedBy } = dialect;
+  const { tables, now, later, skipLocked, lockText } = dialect;
   const { outbox, users, userNetworks } = tables;
   const { nextAttemptAt } = outbox;
+  const mailBudgets = createMailBudgets(dialect);
   // A new mail is due immediately, but PostgreSQL can round its time up to the next millisecond.
   const isDue = lte(nextAttemptAt, later(0.001));
   // After a rollback, the outbox can contain mails of kinds that only the later release can send.
@@ -95,82 +93,20 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
       .orderBy(isNew ? desc(nextAttemptAt) : asc(nextAttemptAt))
       .limit(1);
   const [due, dueNew] = [prepare(next(false)), prepare(next(true))];
-  const count = sql<number | string>`count(*)`;
   const isWaiting = isNotNull(nextAttemptAt);
   const leadsSomewhere = or(isNotNull(outbox.userId), isNotNull(outbox.recipient));
-  const leadsNowhere = and(
-    isNull(outbox.userId),
-    isNull(outbox.recipient),
-    inArray(outbox.kind, [...REQUESTED]),
-  );
   const isOld = and(isNull(nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
 
   const write = async (query: PromiseLike<unknown>): Promise<void> => void (await run(query));
 
-  /** Deletes mails in one statement, except those that another transaction has locked. Returns their number. */
-  const deleteAll = async (transaction: Orm, condition: SQL | undefined): Promise<number> => {
-    const selected = transaction.select({ id: outbox.id }).from(outbox).where(condition).limit(MAX_DELETED);
-    const ids = sql`${outbox.id} ${isReturnedBy(sql`${selected.getSQL()} ${skipLocked}`)}`;
-    return (await transaction.delete(outbox).where(ids).returning({ id: outbox.id })).length;
-  };
-
-  /** Deletes a claimed mail and those of the same kind and recipient that waited for a first attempt. */
-  const deleteLike = async (
-    transaction: Orm,
-    { id, kind, userId, isFamiliar }: OutboxRow,
-  ): Promise<number> => {
-    const isLike = and(
-      eq(outbox.userId, userId ?? 0),
-      eq(outbox.kind, kind),
-      eq(outbox.isFamiliar, isFamiliar),
-      isNull(outbox.recipient),
-      isNull(outbox.emailDigest),
-      eq(outbox.attempts, 0),
-      isWaiting,
-    );
-    const own = await transaction.delete(outbox).where(eq(outbox.id, id)).returning({ id: outbox.id });
-    return own.length + (await deleteAll(transaction, isLike));
-  };
-
-  const countWithinBudget = async (
-    transaction: Orm,
-    { id, kind, isFamiliar }: Pick<Mail, "id" | "kind" | "isFamiliar">,
-    { emailVerified }: Recipient,
-    emailDigest: string,
-    budgets: MailPolicy["budgets"],
-  ): Promise<boolean> => {
-    const own = eq(outbox.id, id);
-    for (const { kinds, capacity, refillMs, recipients, separatesFamiliar } of budgets) {
-      if (!kinds.includes(kind) || (recipients && (recipients === "verified") !== emailVerified)) continue;
-      // Waits for other transactions that count mails of the same recipient.
-      const locked = lockText(emailDigest);
-      await transaction.select({ locked }).from(outbox).where(own);
-      const counted = and(
-        eq(outbox.emailDigest, emailDigest),
-        inArray(outbox.kind, [...kinds]),
-        gt(outbox.attemptedAt, later(-DAY_SECONDS)),
-        recipients && eq(outbox.isRecipientVerified, emailVerified),
-        separatesFamiliar ? eq(outbox.isFamiliar, isFamiliar) : undefined,
-      );
-      const isPausing = sql<unknown>`max(${outbox.attemptedAt}) > ${later(-refillMs / 1000)}`;
-      const [found] = await transaction.select({ count, isPausing }).from(outbox).where(counted);
-      if (Number(found?.count) >= capacity && found?.isPausing) return false;
-    }
-    await transaction.update(outbox).set({ emailDigest, isRecipientVerified: emailVerified }).where(own);
-    return true;
-  };
-
-  const claim = async (
-    transaction: Orm,
-    { digestMailbox, budgets, isWanted, isExpired, isNew = false }: MailPolicy,
-  ): Promise<Mail | null> => {
-    await deleteAll(transaction, leadsNowhere);
+  const claim = async (transaction: Orm, policy: MailPolicy): Promise<Mail | null> => {
+    await mailBudgets.deleteToNobody(transaction);
     const attempts = sql`${outbox.attempts} + 1`;
     const query = transaction
       .update(outbox)
       .set({ attempts, attemptedAt: now, nextAttemptAt: later(LEASE_SECONDS) });
     // Mails to unknown e-mails that were requested meanwhile wait for the next statement that deletes them.
-    const first = sql`(${next(isNew, leadsSomewhere).getSQL()} ${skipLocked})`;
+    const first = sql`(${next(policy.isNew ?? false, leadsSomewhere).getSQL()} ${skipLocked})`;
     const [mail] = await query.where(eq(outbox.id, first)).returning();
     if (!mail) return null;
     const { recipient: email, isRecipientVerified, ...row } = mail;
@@ -179,15 +115,14 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
     const recipient = email === null ? user : { email, emailVerified: isRecipientVerified ?? false };
     const isTaken = email !== null && (await found(inArray(users.email, emailForms(email)))).length > 0;
     const claimed = { ...row, user, recipient, isTaken };
-    if (row.emailDigest !== null) return { ...claimed, isWithinBudget: true, deleted: 0 };
-    const isCurrent = !isExpired(claimed);
-    const isWithinBudget =
-      recipient !== null &&
-      isCurrent &&
-      isWanted(claimed) &&
-      (await countWithinBudget(transaction, row, recipient, digestMailbox(recipient), budgets));
-    const isDeleted = isCurrent && !isWithinBudget && email === null && !isKept(row);
-    return { ...claimed, isWithinBudget, deleted: isDeleted ? await deleteLike(transaction, mail) : 0 };
+    const kept = { ...claimed, isDeleted: false, suppressed: [] };
+    if (row.emailDigest !== null) return { ...kept, isWithinBudget: true };
+    if (policy.isExpired(claimed)) return { ...kept, isWithinBudget: false };
+    const isWanted = recipient !== null && policy.isWanted(claimed);
+    const isWithinBudget = isWanted && (await mailBudgets.count(transaction, row, recipient, policy));
+    if (isWithinBudget || email !== null || isKept(row)) return { ...kept, isWithinBudget };
+    const suppressed = await mailBudgets.deleteUnsent(transaction, row, isWanted, policy);
+    return { ...claimed, isWithinBudget, isDeleted: true, suppressed };
   };
 
   return {

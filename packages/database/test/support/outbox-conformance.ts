@@ -4,6 +4,7 @@ import type { MailKind } from "@latchkey/contracts";
 import {
   type Database,
   type MailBudget,
+  type MailPolicy,
   type NewUser,
   type User,
   UserAlreadyExists,
@@ -19,7 +20,7 @@ const budgets: readonly MailBudget[] = [
   { recipients: "unverified", kinds: ["password", "email"], capacity: 5, refillMs: 24 * HOUR_MS },
 ];
 const digestMailbox = ({ email }: Pick<User, "email">): string => `digest of ${email}`;
-const policy = { digestMailbox, budgets, isWanted: () => true, isExpired: () => false };
+const policy: MailPolicy = { digestMailbox, budgets, isWanted: () => true, isExpired: () => false };
 const endedPassword = { hashedPassword: "random$digest", importedHash: null };
 export const claim = ({ outbox }: Database) => outbox.claim(policy);
 
@@ -344,12 +345,47 @@ export function outboxConformance(test: Test): void {
     await outbox.request("verification", bob.email);
     expect(await outbox.count()).toBe(41);
     for (let index = 0; index < 3; index++)
-      expect(await claim(testDatabase)).toMatchObject({ isWithinBudget: true, deleted: 0 });
-    expect(await claim(testDatabase)).toMatchObject({ isWithinBudget: false, deleted: 17 });
+      expect(await claim(testDatabase)).toMatchObject({ isWithinBudget: true, isDeleted: false });
+    const suppressed = [{ kind: "reset", userId: 1, count: 17 }];
+    expect(await claim(testDatabase)).toMatchObject({ isWithinBudget: false, isDeleted: true, suppressed });
     expect(await claim(testDatabase)).toMatchObject({ kind: "verification", isWithinBudget: true });
     expect(await claim(testDatabase)).toBeNull();
     expect(await query("select attempts from outbox where kind = 'later'")).toEqual([{ attempts: 0 }]);
     expect(await query("select id from outbox where user_id is null")).toEqual([]);
+  });
+
+  test("one claim deletes the mails that many users do not get, and tells those beyond a budget", async (testDatabase) => {
+    const { users, outbox } = testDatabase;
+    const userIds: number[] = [];
+    for (let index = 0; index < 6; index++) {
+      const { id } = await users.create({
+        ...ada,
+        email: `user${index}@example.org`,
+        username: `user${index}`,
+      });
+      userIds.push(id);
+    }
+    const requestAll = async (count: number) => {
+      for (let index = 0; index < 6 * count; index++)
+        await outbox.request("reset", `user${index % 6}@example.org`);
+    };
+    await requestAll(3);
+    expect(await send(testDatabase)).toEqual({ reset: 18 });
+    await requestAll(2);
+    for (const id of userIds.slice(3)) await users.changeAsOperator(id, { isActive: false });
+    // A deactivation deletes the waiting resets of the user.
+    for (const index of [3, 4, 5]) await outbox.request("reset", `user${index}@example.org`);
+    await users.create(bob);
+    await outbox.request("verification", bob.email);
+    const isWanted: MailPolicy["isWanted"] = ({ user }) => user?.isActive === true;
+    const claimWanted = () => outbox.claim({ ...policy, isWanted });
+    const first = await claimWanted();
+    expect(first).toMatchObject({ isDeleted: true, isWithinBudget: false });
+    expect(first?.suppressed.toSorted((one, other) => Number(one.userId) - Number(other.userId))).toEqual(
+      userIds.slice(0, 3).map((userId) => ({ kind: "reset", userId, count: 2 })),
+    );
+    expect(await claimWanted()).toMatchObject({ kind: "verification", isWithinBudget: true });
+    expect(await claimWanted()).toBeNull();
   });
 
   test("an operator's new e-mail ends all credentials and links, and leads back to the same user", async (testDatabase) => {
