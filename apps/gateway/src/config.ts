@@ -1,4 +1,5 @@
 /** The gateway's configuration, validated and frozen. The functions in this file read only their arguments. */
+import { printable } from "@latchkey/cli";
 import {
   describeEnvironment,
   type Environment,
@@ -38,7 +39,8 @@ export const parseConfig = (variables: Variables, context: ConfigContext): Confi
  */
 export function checkConfig(variables: Variables, context: ConfigContext) {
   const environment = readEnvironment(variables, context);
-  return { values: describeEnvironment(environment), warnings: environment.warnings };
+  const values = describeEnvironment(environment).split("\n").map(printable).join("\n");
+  return { values, warnings: environment.warnings };
 }
 
 /** Returns the part of the output of `--help` below the usage. */

@@ -20,6 +20,13 @@ test("the hasher chooses the number of workers and the queue limit unless they a
   expect<object>(parse(set).hash).toEqual({ ...hash, workers: 3, queueLimit: 7 });
 });
 
+test("--check-config prints no character that controls a terminal or reverses the direction of text", () => {
+  const CORS_ORIGINS = "https://a.example,\u2028https://b.example";
+  const { values } = checkConfig({ PRODUCT_NAME: "a\u202eb\u200bc", CORS_ORIGINS }, context);
+  expect(values).toContain("\nPRODUCT_NAME=a\\u202eb\\u200bc\n");
+  expect(values).toContain("\nCORS_ORIGINS=https://a.example,\\u2028https://b.example\n");
+});
+
 test("the configuration is frozen, with everything in it", () => {
   const config = parse({ CORS_ORIGINS: "https://a.example" });
   for (const part of [config, config.tokens, config.rateLimits?.login, config.corsOrigins, config.warnings]) {

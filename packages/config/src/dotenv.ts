@@ -1,9 +1,12 @@
 /**
- * Finds values in `.env` that Bun changes: it cuts off a value without quotes at a `#` that directly follows another character,
- * and replaces `$NAME` and `${NAME}` by the value of a variable, also between single quotes.
+ * Finds values in `.env` that Bun changes: it cuts off a value without quotes at a `#`, also one that directly follows another
+ * character, and replaces `$NAME` and `${NAME}` by the value of a variable, also between single quotes.
  */
 const DEFINITION =
   /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[=:][ \t]*((["'`])(?:\\[\s\S]|(?!\3)[^\\])*\3|[^\n]*)/gm;
+/** A text can contain a # after a space, where other values end before a comment. */
+const TEXTS = new Set(["PRODUCT_NAME"]);
+const CUT_TEXT = /^([^\s"'`#][^#]*?)[ \t]*#/;
 const CUT = /^([^\s"'`#]|[^\s"'`#][^#]*[^\s#])#/;
 /** The text before the first `$` that is replaced, up to its first backslash, without the quote. */
 const EXPANDED = /^["'`]?([^\\$]*)(?:\\[\s\S]|[^\\$]|\$(?![\w{]))*\$[\w{]/;
@@ -18,7 +21,7 @@ export const describeDotenv = (
     .map(([, name = "", definition = ""]) => ({ name, definition, value: variables[name] }))
     .filter(({ name, value }) => names.includes(name) && value !== undefined)
     .flatMap(({ name, definition, value = "" }) => {
-      const cut = CUT.exec(definition)?.[1];
+      const cut = (TEXTS.has(name) ? CUT_TEXT : CUT).exec(definition)?.[1];
       const beforeDollar = EXPANDED.exec(definition)?.[1];
       // Another value is from the environment, which takes precedence.
       return [

@@ -182,10 +182,10 @@ export const passkeyOrigins: Kind<readonly string[]> = {
   parse: (text, readFile) => {
     const entries = origins.parse(text, readFile);
     if (entries === "*" || entries.length === 0) return invalid();
+    if (entries.some((entry) => isIP(hostOf(entry)) !== 0))
+      invalid("contains an IP address, for which browsers offer no passkeys: on this machine, use localhost");
     const isUsable = (entry: string) =>
-      /^https?:/.test(entry) &&
-      isIP(hostOf(entry)) === 0 &&
-      (entry.startsWith("https:") || !leavesMachine(entry));
+      /^https?:/.test(entry) && (entry.startsWith("https:") || !leavesMachine(entry));
     if (!entries.every(isUsable)) invalid("contains an origin for which browsers offer no passkeys");
     return entries;
   },

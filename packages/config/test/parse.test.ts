@@ -96,16 +96,19 @@ test("a value that ends at an unquoted # in .env gets a hint, whether the rest i
     AUTH_AUDIENCE=b # a comment
     HOST="h#i"
     PORT=1#2
+    PRODUCT_NAME=Tom # Jerry
   `;
-  const variables = { AUTH_ISSUER: "a", AUTH_AUDIENCE: "b", HOST: "h#i", PORT: "12" };
+  const variables = { AUTH_ISSUER: "a", AUTH_AUDIENCE: "b", HOST: "h#i", PORT: "12", PRODUCT_NAME: "Tom" };
   const files = { ".env": file };
   const issuer = "AUTH_ISSUER ends at a # in .env; write its value in quotes";
-  expect(parse(variables, { files }).warnings).toEqual([issuer]);
+  const product = issuer.replace("AUTH_ISSUER", "PRODUCT_NAME");
+  expect(parse(variables, { files }).warnings).toEqual([issuer, product]);
   const cut = { ...variables, MAIL_RESET_URL: "https://app.example.com/reset" };
   expect(errorsOf(cut, { files })).toEqual([
     expect.stringMatching(/^MAIL_RESET_URL: .* is not valid; accepted: /),
     issuer.replace("AUTH_ISSUER", "MAIL_RESET_URL"),
     issuer,
+    product,
   ]);
 });
 
@@ -174,4 +177,11 @@ test.each<[origins: string, rpId: string | undefined, ...invalid: string[]]>([
 ])("passkeys of %s with the domain %s", (origins, rpId, ...invalid) => {
   const errors = errorsOf({ PASSKEY_ORIGINS: origins, PASSKEY_RP_ID: rpId });
   expect(errors.map((line) => line.slice(0, line.indexOf(":")))).toEqual(invalid);
+});
+
+test("an IP address as the origin of passkeys names localhost", () => {
+  for (const PASSKEY_ORIGINS of ["http://127.0.0.1:3000", "http://[::1]:3000"])
+    expect(errorsOf({ PASSKEY_ORIGINS })).toEqual([
+      expect.stringMatching(/^PASSKEY_ORIGINS: contains an IP address, .* use localhost; accepted: /),
+    ]);
 });

@@ -46,7 +46,7 @@ export const restoreCommand = (variables: Variables): Command =>
   withExamples(
     new Command("restore"),
     ["bun run admin restore /var/backups/latchkey.db --force", "bun run admin restore - < latchkey.db"],
-    "Stop the service first. Tokens of the time before the restore must not be valid\nafterwards, so a generated signing key is deleted: the service generates a new\none. Replace any other key yourself. Users have the passwords and passkeys of\nthe backup again. New ids are higher than those of the replaced file, or a million\nhigher than those of the backup if that file is missing, unreadable or of\nanother installation.",
+    "Stop the service first. Tokens of the time before the restore must not be valid\nafterwards, so all are revoked, and a generated signing key is deleted: the\nservice generates a new one. Replace any other key yourself. Users have the\npasswords, passkeys and identities of the backup again. New ids are higher than\nthose of the replaced file, and a million higher than those of the backup if\nthat file is missing, unreadable, older or of another installation. The backup\nis migrated to this release.",
   )
     .description("replace an embedded database by a backup, or by standard input with -")
     .argument("<file>", "a file that `backup` wrote, or -")

@@ -14,7 +14,7 @@ export const copyCommand = (variables: Variables): Command =>
   withExamples(
     new Command("copy"),
     ['bun run admin copy --to "$(cat /run/secrets/new-database-url)"'],
-    "Stop the service first: the copy is refused while another session uses one of\nthe databases. Connect to PostgreSQL without a pooler. An interrupted copy\nleaves the target empty. Afterwards, all columns of all tables are compared.",
+    "Stop the service first: the copy is refused while another session uses one of\nthe databases. Connect to PostgreSQL without a pooler. The source must have the\nschema of this release (migrate); the copy creates that of the target. It prints\nthe rows and a digest of each table. All columns of all tables are compared\nbefore the target is committed: a copy that fails or is interrupted leaves its\ntables empty. The signing key is not copied: start the service with the same.",
   )
     .description("copy everything from DATABASE_URL to an empty database of either kind")
     .requiredOption("--to <url>", "the target, in the form of DATABASE_URL")

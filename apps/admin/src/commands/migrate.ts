@@ -10,7 +10,7 @@ export function migrateCommand(variables: Variables): Command {
   return withExamples(
     new Command("migrate"),
     ["bun run migrate", "DATABASE_URL_FILE=/run/secrets/database-url bun run migrate"],
-    "Creates the file that DATABASE_URL names if it does not exist. Can be repeated,\nalso concurrently. The service migrates when it starts; of the other commands,\nonly copy (its target) and raise-ids do.",
+    "Creates the file that DATABASE_URL names if it does not exist. Can be repeated,\nalso concurrently. The service migrates when it starts; of the other commands,\nonly copy (its target), raise-ids and restore (the backup) do.",
   )
     .description("migrate the database schema to this release")
     .option(...JSON_OPTION)

@@ -54,8 +54,7 @@ export const raiseIdsCommand = (variables: Variables): Command =>
       const database = readOptions(variables);
       expectFile(database);
       const lastIds = await raiseDatabaseIds(database, { by, withoutPasskeys, keepsTokens: keepTokens });
-      const { users, todos } = lastIds;
       const text = keepTokens ? `${describeIds(lastIds)} Nothing else is changed.` : describeLastIds(lastIds);
-      await write(`${json ? toJson({ last_ids: { users, todos } }) : text}\n`);
+      await write(`${json ? toJson({ last_ids: lastIds }) : text}\n`);
       if (!json && !keepTokens) writeError(`After a restore: ${keyWarning("restore")}`);
     });

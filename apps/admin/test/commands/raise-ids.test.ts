@@ -49,10 +49,12 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
   test("new ids follow those that can be lost, also in empty tables", async () => {
     await using fixture = await openFixture();
     const { addUser, addTodo, raise, sql } = fixture;
-    expect(await raise()).toEqual({ last_ids: { users: 1_000_000, todos: 1_000_000 } });
+    const allAt = (id: number) => ({ last_ids: { users: id, todos: id, identities: id, outbox: id } });
+    expect(await raise()).toEqual(allAt(1_000_000));
     expect([await addUser("ada"), await addTodo()]).toEqual([1_000_001, 1_000_001]);
     await sql("delete from users");
-    expect(await raise("--by", "5")).toEqual({ last_ids: { users: 1_000_006, todos: 1_000_006 } });
+    const raised = await raise("--by", "5");
+    expect(raised).toMatchObject({ last_ids: { users: 1_000_006, todos: 1_000_006, identities: 1_000_005 } });
     expect([await addUser("bob"), await addTodo()]).toEqual([1_000_007, 1_000_007]);
     // As a dump with explicit ids leaves it: PostgreSQL's sequence is behind the rows.
     await sql("insert into users (id, email, username, hashed_password) values (2000000, 'eve', 'eve', '')");

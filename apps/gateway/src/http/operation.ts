@@ -77,6 +77,8 @@ export interface Operation<
   /** Runs before the query is checked. */
   normalizeQuery?(members: Readonly<Record<string, unknown>>): Record<string, unknown>;
   readonly body?: Body;
+  /** The body of callers to whom a rule of `body` does not apply. Only with `requiresToken`. */
+  readonly exception?: { readonly body: Body; applies(caller: Caller): boolean };
   /** Finds further issues in a body that the schema accepts. */
   refineBody?(body: ValueOf<Body>): readonly ValidationIssue[];
   /** The issues in the example of a 422. Required if the operation has `params`, `query` or `body`. */

@@ -72,10 +72,12 @@ function staticSteps<Caller>(operation: Operation<Caller>, options: OperationsOp
 /** The steps after parsing. The status is set last, because an error replaces it. */
 function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<Caller>) {
   const { params, body, refineBody, query, normalizeQuery, requiresToken, loginMethod, success } = operation;
+  const { exception } = operation;
   const { authenticate } = options;
   const handle: Operation<unknown>["handler"] = operation.handler;
   const checkParams = params ? validator(params, "path") : noInput;
   const checkBody = body ? validator(body, "body", refineBody) : noInput;
+  const checkException = exception ? validator(exception.body, "body", refineBody) : checkBody;
   const readQuery = query ? queryValidator(query, normalizeQuery) : noInput;
   const limit = ownLimit(operation, options.limiters);
   return async ({ body, clientAddress, entry, params, request, set }: StepContext) => {
@@ -87,7 +89,7 @@ function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<
       principal,
       params: checkParams(params),
       query: readQuery(request.url),
-      body: checkBody(body),
+      body: (principal !== undefined && exception?.applies(principal) ? checkException : checkBody)(body),
     };
     const rejection = limit && (await limit({ body: input.body, clientAddress, entry, request, set }));
     if (rejection) return rejection;

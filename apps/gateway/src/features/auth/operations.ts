@@ -1,5 +1,6 @@
 /** The operations on users: registration, login and the current user. The rules are in `service.ts`. */
 import * as contracts from "@latchkey/contracts";
+import { hasPassword } from "@latchkey/hashing";
 import type Type from "typebox";
 import type { AccountRules } from "../../config.ts";
 import { HASHING_ERRORS, OWNER_ERRORS } from "../../errors.ts";
@@ -45,13 +46,9 @@ export function authOperations(options: AuthOperationsOptions) {
   const { register, verifyPasswordLogin, login, renew, accounts, rules } = options;
   const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
   const unverified = rules.requireVerifiedEmail ? (["EMAIL_NOT_VERIFIED"] as const) : [];
-  const hasOtherLogins = rules.hasPasskeys || rules.hasIdentities || rules.hasEmailLogin;
   const removesLogins = rules.hasPasskeys || rules.hasIdentities;
-  const updateBody = contracts.updateUserRequest({
-    // The service requires it of users with a password. Others prove a recent login.
-    requireCurrentPassword: rules.requireCurrentPassword && !hasOtherLogins,
-    hasPasskeys: removesLogins,
-  });
+  const updateBody = (requireCurrentPassword: boolean) =>
+    withMinLength(contracts.updateUserRequest({ requireCurrentPassword, hasPasskeys: removesLogins }));
   const [User, toUser] = rules.hasRoles
     ? [contracts.UserWithRoles, contracts.toUserWithRoles]
     : [contracts.User, contracts.toUser];
@@ -119,7 +116,9 @@ export function authOperations(options: AuthOperationsOptions) {
       description:
         "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.",
       requiresToken: true,
-      body: withMinLength(updateBody),
+      body: updateBody(rules.requireCurrentPassword),
+      // They prove a recent login.
+      exception: { body: updateBody(false), applies: ({ user }) => !hasPassword(user) },
       refineBody: passwordIssues,
       issues: [tooShort, ...(removesLogins ? [wrongType("body", "remove_passkeys", "boolean")] : [])],
       limit: {

@@ -1,6 +1,7 @@
 /** `current_password` in PATCH /auth/me: verified whenever it is sent, limited per user, and required if so configured. */
 import { expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
+import { noPassword } from "@latchkey/hashing";
 import { clockPast } from "../../support/clock.ts";
 import { type Service, shareService, startService, type TestUser } from "../../support/service.ts";
 
@@ -65,6 +66,19 @@ test("with AUTH_REQUIRE_CURRENT_PASSWORD, a new password without the current one
   const body = { password: NEW_PASSWORD, current_password: user.password };
   expect(await statusOf(service, user, body)).toBe(200);
   expect((await service.call("GET", "/openapi.json")).text).not.toContain("dependentRequired");
+});
+
+test("a user without a password whose other ways to log in are off gets 403, not 422, without a recent login", async () => {
+  await using service = await startService({ env: { AUTH_REQUIRE_CURRENT_PASSWORD: "true" } });
+  const user = await service.createUser();
+  const { hashedPassword, importedHash } = noPassword();
+  await service.sql(
+    `update users set hashed_password = '${hashedPassword}', imported_hash = '${importedHash}' where id = ${user.user.id}`,
+  );
+  const recent = { detail: expect.any(String), code: "RECENT_LOGIN_REQUIRED" };
+  const change = await patch(service, user, { password: NEW_PASSWORD });
+  expect([change.status, change.body]).toEqual([403, recent]);
+  expect(await statusOf(service, user, { password: "short" })).toBe(422);
 });
 
 test("the eleventh wrong value of a user in a day returns 429 without a derivation, as does the right value; other requests do not", async () => {
