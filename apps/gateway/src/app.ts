@@ -69,7 +69,11 @@ export async function createApp(options: AppOptions) {
   const { digests, oneTimeTokens, passkeyChallenges, publicKeySet, loginCodes, oidcStates } = keys;
   const { users, passkeys, identities, outbox } = database;
   const tokens = createTokens(keys, config.tokens);
-  const familiarNetworks = rateLimits && createFamiliarNetworks({ users, digests, store });
+  // The budget of codes for the owner also exists without limits.
+  const familiarNetworks =
+    rateLimits || rules.hasEmailLogin
+      ? createFamiliarNetworks({ users, digests, store: rateLimits && store })
+      : null;
   const networkDigestOf: NetworkDigestOf = (client) => familiarNetworks?.networkDigestOf(client);
   const wrongPasswordLimit = rateLimits && createWrongPasswordLimit(store);
   const verifyPassword = createPasswordVerifier(hasher, users);

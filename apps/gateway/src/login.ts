@@ -79,7 +79,7 @@ export const createTokenRule =
 interface LoginOptions extends Pick<Database, "users"> {
   readonly tokens: Tokens;
   readonly expectToken: ExpectToken;
-  /** null: logins are not limited per e-mail. */
+  /** null: the networks of logins are not stored. */
   readonly familiarNetworks: FamiliarNetworks | null;
 }
 

@@ -49,40 +49,43 @@ describe.concurrent("the sender", () => {
     expect([numberOf(verified.email), numberOf(unverified.email)]).toEqual([5, 3]);
   });
 
-  test("sends as many codes again to a familiar network, and logs the suppressed ones in few lines", async () => {
-    await using server = await startMailServer();
-    await using service = await startService({
-      env: {
-        ...{ ...EMAIL_LOGIN, TRUST_PROXY: "1" },
-        ...{ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_MAIL: "100/minute" },
-      },
-    });
-    const [user, unverified] = [await createVerified(service), await service.register()];
-    await service.login(user);
-    const beginFrom = (address: string, email: string) =>
-      service.call("POST", "/auth/login/email/options", {
-        body: { email },
-        ...(address !== "" && { headers: { "x-forwarded-for": address } }),
+  test.each(["true", "false"])(
+    "sends as many codes again to a familiar network with RATE_LIMIT_ENABLED=%s, and logs the suppressed ones in few lines",
+    async (isLimited) => {
+      await using server = await startMailServer();
+      await using service = await startService({
+        env: {
+          ...{ ...EMAIL_LOGIN, TRUST_PROXY: "1" },
+          ...{ RATE_LIMIT_ENABLED: isLimited, RATE_LIMIT_MAIL: "100/minute" },
+        },
       });
-    for (let count = 0; count < 30; count++) await beginFrom("203.0.113.9", user.email);
-    for (let count = 0; count < 7; count++) await beginFrom("", user.email);
-    for (let count = 0; count < 6; count++) await beginFrom("203.0.113.9", unverified.email);
-    await using sender = await startSender(service, smtp(server));
-    await sender.drained();
-    const numberOf = (email: string) =>
-      server.received.filter(({ recipients, message }) => recipients.includes(email) && codeIn(message))
-        .length;
-    expect([numberOf(user.email), numberOf(unverified.email)]).toEqual([10, 3]);
-    await sender.close();
-    const suppressed = sender.log.filter(({ event }) => event === "mail.suppressed");
-    expect(new Set(suppressed.map(({ kind }) => kind))).toEqual(new Set(["login-code"]));
-    const numberFor = (userId: number) =>
-      suppressed.reduce((sum, { user_id, count }) => sum + (user_id === userId ? Number(count) : 0), 0);
-    expect([numberFor(user.id), numberFor(unverified.user.id)]).toEqual([27, 3]);
-    // A line for each user; beside other work, a sweep that takes longer than a second has several.
-    expect(suppressed.length).toBeLessThan(10);
-    expect(sender.outcomes.filter((outcome) => outcome === "suppressed login-code")).toHaveLength(30);
-  });
+      const [user, unverified] = [await createVerified(service), await service.register()];
+      await service.login(user);
+      const beginFrom = (address: string, email: string) =>
+        service.call("POST", "/auth/login/email/options", {
+          body: { email },
+          ...(address !== "" && { headers: { "x-forwarded-for": address } }),
+        });
+      for (let count = 0; count < 30; count++) await beginFrom("203.0.113.9", user.email);
+      for (let count = 0; count < 7; count++) await beginFrom("", user.email);
+      for (let count = 0; count < 6; count++) await beginFrom("203.0.113.9", unverified.email);
+      await using sender = await startSender(service, smtp(server));
+      await sender.drained();
+      const numberOf = (email: string) =>
+        server.received.filter(({ recipients, message }) => recipients.includes(email) && codeIn(message))
+          .length;
+      expect([numberOf(user.email), numberOf(unverified.email)]).toEqual([10, 3]);
+      await sender.close();
+      const suppressed = sender.log.filter(({ event }) => event === "mail.suppressed");
+      expect(new Set(suppressed.map(({ kind }) => kind))).toEqual(new Set(["login-code"]));
+      const numberFor = (userId: number) =>
+        suppressed.reduce((sum, { user_id, count }) => sum + (user_id === userId ? Number(count) : 0), 0);
+      expect([numberFor(user.id), numberFor(unverified.user.id)]).toEqual([27, 3]);
+      // A line for each user; beside other work, a sweep that takes longer than a second has several.
+      expect(suppressed.length).toBeLessThan(10);
+      expect(sender.outcomes.filter((outcome) => outcome === "suppressed login-code")).toHaveLength(30);
+    },
+  );
 
   test("lists in the first code what else logs in, also an identity from before the e-mail was confirmed", async () => {
     await using server = await startMailServer();

@@ -13,7 +13,7 @@ import type { WrongPasswordLimit } from "./wrong-password-limit.ts";
 
 interface PasswordLoginOptions extends Pick<Database, "users"> {
   readonly verifyPassword: VerifyPassword;
-  /** null: logins are not limited per e-mail. */
+  /** null: logins are not limited per e-mail, and their networks are not stored. */
   readonly familiarNetworks: FamiliarNetworks | null;
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
 }
