@@ -161,3 +161,13 @@ test("the response to a request is the same for an unknown e-mail, and a forged 
   for (const state of ["", "x", `${known}x`, unknown])
     expect((await login(service, state, "12345678")).status).toBe(401);
 });
+
+test("a code is rejected fifty milliseconds after its attempt began, whether or not a mail was sent to a user", async () => {
+  await using service = await startService({ env: EMAIL_LOGIN });
+  const { email } = await service.createUser();
+  for (const state of [await begin(service, email), await begin(service, "nobody@example.org"), "forged"]) {
+    const startedAt = performance.now();
+    expect((await login(service, state, "12345678")).status).toBe(401);
+    expect(performance.now() - startedAt).toBeGreaterThan(49);
+  }
+});
