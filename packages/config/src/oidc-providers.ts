@@ -9,15 +9,23 @@ export interface OidcProvider {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scope: string;
+  /** The text of the button. @default null: the name */
+  readonly label: string | null;
+  /** How the service authenticates at the token endpoint. @default null: as the metadata requires */
+  readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null;
   /** Whether the provider can log in to the existing user of a verified e-mail. Such a provider can open every account. */
   readonly link: boolean;
 }
+
+export type TokenEndpointAuthMethod = "client_secret_post" | "client_secret_basic";
 
 const NAME = /^[a-z0-9-]{1,32}$/;
 /** OpenID Connect Core §2: a URL without query and fragment. */
 const isIssuer = (text: string): boolean =>
   URL.canParse(text) && !/[?#\s]/.test(text) && (/^https:/.test(text) || isLocalHttp(text));
 const isLocalHttp = (text: string): boolean => /^http:/.test(text) && !leavesMachine(text);
+/** Printable, and without blanks around it. */
+const LABEL = /^(?=.{1,64}$)[^\p{C}\s]+( [^\p{C}\s]+)*$/u;
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 
@@ -29,6 +37,9 @@ const MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
   scope: (value) =>
     value === undefined ||
     (typeof value === "string" && SCOPE.test(value) && value.split(" ").includes("openid")),
+  label: (value) => value === undefined || (typeof value === "string" && LABEL.test(value)),
+  token_endpoint_auth_method: (value) =>
+    value === undefined || value === "client_secret_post" || value === "client_secret_basic",
   link: (value) => value === undefined || typeof value === "boolean",
 };
 
@@ -38,6 +49,8 @@ interface ParsedProvider {
   readonly client_id: string;
   readonly client_secret: string;
   readonly scope?: string;
+  readonly label?: string;
+  readonly token_endpoint_auth_method?: TokenEndpointAuthMethod;
   readonly link?: boolean;
 }
 
@@ -55,7 +68,8 @@ const toParsed = (provider: object): ParsedProvider => provider as ParsedProvide
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Editors on Windows write a byte order mark at the beginning of a file.
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch {
     return invalid("is not valid JSON");
   }
@@ -72,10 +86,12 @@ export const oidcProviders: Kind<readonly OidcProvider[]> = {
       const member = invalidMember(provider);
       if (member !== null)
         return invalid(`has an entry ${index + 1} whose ${member} is missing or not valid`);
-      const { name, issuer, client_id, client_secret, scope, link } = toParsed(provider);
+      const { name, issuer, client_id, client_secret, scope, link, label, token_endpoint_auth_method } =
+        toParsed(provider);
       return {
         ...{ name, issuer, clientId: client_id, clientSecret: client_secret },
         ...{ scope: scope ?? "openid email profile", link: link ?? false },
+        ...{ label: label ?? null, tokenEndpointAuthMethod: token_endpoint_auth_method ?? null },
       };
     });
     const names = new Set(providers.map(({ name }) => name));

@@ -38,7 +38,7 @@ export const OidcOptionsResponse = Type.Object({
 });
 
 const oidcResponse = {
-  code: text({ maxLength: 4096, description: "From the redirect.", examples: ["SplxlOBeZQQYbYS6WxSbIA"] }),
+  code: text({ maxLength: 8192, description: "From the redirect.", examples: ["SplxlOBeZQQYbYS6WxSbIA"] }),
   state,
   code_verifier: Type.String({
     pattern: CODE_VERIFIER_PATTERN,

@@ -24,14 +24,22 @@ const JWT = /^([\w-]+)\.([\w-]+)\./;
 export const boundedFetch: CustomFetch = async (url, { method, headers, body, redirect }) => {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const response = await fetch(url, { method, headers, body: body ?? null, redirect, signal });
+    const response = await fetch(url, {
+      ...{ method, headers, body: body ?? null, redirect, signal },
+      // The provider can close an idle connection at the moment at which it is used again.
+      keepalive: false,
+    });
     const { status } = response;
-    if (status >= 500) throw new ProviderUnavailable(`The provider responded with ${status}`);
+    if (status >= 500 || status === 429)
+      throw new ProviderUnavailable(`The provider responded with ${status}`);
     const content = await readBounded(response);
     const isJwt = /^application\/(\w+\+)?jwt\b/i.test(response.headers.get("content-type") ?? "");
     const isBounded = content === null || (isJwt ? isBoundedJwt(content) : isBoundedJson(content));
     // Without the content, the library rejects the response for the same reason as content that is not JSON.
-    return new Response(isBounded ? content : null, { status, headers: response.headers });
+    const answered = new Headers(response.headers);
+    // The library would read the challenge instead of the content, which names the error.
+    if (isBounded && content !== null) answered.delete("www-authenticate");
+    return new Response(isBounded ? content : null, { status, headers: answered });
   } catch (error) {
     if (error instanceof ProviderUnavailable) throw error;
     throw new ProviderUnavailable("The provider did not respond", { cause: error });

@@ -51,12 +51,34 @@ function expectAvailable(error: unknown): void {
     if (cause instanceof ProviderUnavailable) throw cause;
 }
 
-/** The library recommends Basic, which every provider must support unless its metadata names others (RFC 8414 §2). */
-const authenticationOf = (methods: readonly string[] = ["client_secret_basic"]) =>
-  methods.includes("client_secret_basic") ? oidc.ClientSecretBasic : oidc.ClientSecretPost;
+/** Many providers do not decode the credentials of Basic, so it is used only if the metadata lists it and not the other. */
+function authenticationOf(
+  configured: OidcProvider["tokenEndpointAuthMethod"],
+  supported: readonly string[] = [],
+) {
+  const isBasicOnly = supported.includes("client_secret_basic") && !supported.includes("client_secret_post");
+  const method = configured ?? (isBasicOnly ? "client_secret_basic" : "client_secret_post");
+  return method === "client_secret_basic" ? oidc.ClientSecretBasic : oidc.ClientSecretPost;
+}
+
+const CLOCK_TOLERANCE_SECONDS = 60;
+const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?").slice(0, 200);
+
+/** @throws ProviderUnavailable if the token endpoint rejects the client itself, which no user can correct */
+function expectClientAccepted(error: unknown, { name }: OidcProvider): void {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (!(cause instanceof oidc.ResponseBodyError) || cause.error !== "invalid_client") continue;
+    const description = printable(cause.error_description ?? "no description");
+    throw new ProviderUnavailable(`The provider ${name} responded with invalid_client: ${description}`);
+  }
+}
 
 /** OpenID Connect Core §2: at most 255 ASCII characters. A longer one, or U+0000, cannot be stored in every database. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
+
+/** Some providers send null instead of leaving a claim out. */
+const isIncomplete = ({ email, email_verified }: Readonly<Record<string, unknown>>): boolean =>
+  (email ?? null) === null || (email_verified ?? null) === null;
 
 /** The endpoints without which nobody can log in. */
 const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
@@ -85,7 +107,7 @@ function sharedKeysFetch(keysUrl: string, outage: Outage): oidc.CustomFetch {
 }
 
 async function discover(
-  { issuer, clientId, clientSecret }: OidcProvider,
+  { issuer, clientId, clientSecret, tokenEndpointAuthMethod }: OidcProvider,
   outage: Outage,
 ): Promise<oidc.Configuration> {
   const isLocal = !leavesMachine(issuer);
@@ -101,9 +123,10 @@ async function discover(
       throw new Error("The issuer of the metadata differs from the configured one");
     const missing = ENDPOINTS.find((name) => !isEndpoint(metadata[name], isLocal));
     if (missing !== undefined) throw new Error(`The metadata has no valid ${missing}`);
-    const authenticate = authenticationOf(metadata.token_endpoint_auth_methods_supported);
-    const authentication = authenticate(clientSecret);
-    const configuration = new oidc.Configuration(metadata, clientId, clientSecret, authentication);
+    const methods = metadata.token_endpoint_auth_methods_supported;
+    const authentication = authenticationOf(tokenEndpointAuthMethod, methods)(clientSecret);
+    const client = { client_secret: clientSecret, [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS };
+    const configuration = new oidc.Configuration(metadata, clientId, client, authentication);
     configuration[oidc.customFetch] = sharedKeysFetch(new URL(String(metadata.jwks_uri)).href, outage);
     configuration.timeout = TIMEOUT_MS / 1000;
     if (isLocal) oidc.allowInsecureRequests(configuration);
@@ -165,7 +188,7 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
         if (!SUBJECT.test(subject)) throw new Error("The subject of the ID token is not valid");
         const readClaims = async (): Promise<IdentityClaims> => {
           const source =
-            claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
+            isIncomplete(claims) && configuration.serverMetadata().userinfo_endpoint !== undefined
               ? await oidc.fetchUserInfo(configuration, tokens.access_token, subject)
               : claims;
           const { email, email_verified: emailVerified, preferred_username: preferredUsername } = source;
@@ -173,6 +196,7 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
         };
         return { subject, readClaims: () => inTime(readClaims()).catch(rejectUnavailable) };
       } catch (error) {
+        expectClientAccepted(error, settings);
         return rejectUnavailable(error);
       }
     },
