@@ -26,7 +26,14 @@ test("a provider has a scope, and links nobody unless it is configured", () => {
     withProviders(PROVIDER, { ...PROVIDER, name: "other", link: true }),
   ).values;
   const { client_id: clientId, client_secret: clientSecret, ...others } = PROVIDER;
-  const provider = { ...others, clientId, clientSecret, scope: "openid email profile" };
+  const provider = {
+    ...others,
+    clientId,
+    clientSecret,
+    scope: "openid email profile",
+    label: null,
+    tokenEndpointAuthMethod: null,
+  };
   expect<unknown>(OIDC_PROVIDERS).toEqual([
     { ...provider, link: false },
     { ...provider, name: "other", link: true },

@@ -3,6 +3,7 @@
  * response is bounded, see `provider-responses.ts`. Nothing is requested before the first login. Parallel logins share the requests
  * for metadata and keys, and if one of these fails, the provider is asked again after a second at the earliest.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { leavesMachine, type OidcProvider } from "@latchkey/config";
 import { withTimeout } from "@latchkey/database";
 import * as oidc from "openid-client";
@@ -80,6 +81,23 @@ const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 const isIncomplete = ({ email, email_verified }: Readonly<Record<string, unknown>>): boolean =>
   (email ?? null) === null || (email_verified ?? null) === null;
 
+/** The response of the token endpoint to one login. It is kept, because a code works once. */
+const exchanges = new AsyncLocalStorage<{ answer: Response | null }>();
+const KEY_REFRESH_MS = 60_000;
+/** How the library reports a signature that no key verifies. Claims that a user can influence have other codes. */
+const SIGNATURE_ERRORS = new Set(["OAUTH_KEY_SELECTION_FAILED", "OAUTH_INVALID_RESPONSE"]);
+function isSignatureError(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if ("code" in cause && typeof cause.code === "string" && SIGNATURE_ERRORS.has(cause.code)) return true;
+  return false;
+}
+async function exchangeOnce(...request: Parameters<oidc.CustomFetch>): Promise<Response> {
+  const exchange = exchanges.getStore();
+  if (!exchange || request[1].method !== "POST") return boundedFetch(...request);
+  exchange.answer ??= await boundedFetch(...request);
+  return exchange.answer.clone();
+}
+
 /** The endpoints without which nobody can log in. */
 const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
 const isEndpoint = (url: unknown, isLocal: boolean): boolean =>
@@ -96,7 +114,7 @@ function sharedKeysFetch(keysUrl: string, outage: Outage): oidc.CustomFetch {
     return content;
   };
   return async (url, options) => {
-    if (url !== keysUrl || options.method !== "GET") return boundedFetch(url, options);
+    if (url !== keysUrl || options.method !== "GET") return exchangeOnce(url, options);
     pending ??= outage
       .watch(() => readKeys(url, options))
       .finally(() => {
@@ -155,6 +173,18 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
     return configuration;
   };
 
+  let refreshedAt: number | null = null;
+  /** Returns newer keys than those of `used`, or null if they were fetched again less than a minute ago. */
+  const refresh = async (used: oidc.Configuration): Promise<oidc.Configuration | null> => {
+    const current = await configure();
+    if (current !== used) return current;
+    const elapsedMs = refreshedAt === null ? KEY_REFRESH_MS : now() - refreshedAt;
+    if (elapsedMs >= 0 && elapsedMs < KEY_REFRESH_MS) return null;
+    refreshedAt = now();
+    cached = null;
+    return configure();
+  };
+
   return {
     settings,
     async authorizationUrl({ redirectUri, challenge, state, nonce }) {
@@ -168,18 +198,28 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
       const deadline = performance.now() + LOGIN_TIMEOUT_MS;
       const inTime = <Value>(work: Promise<Value>): Promise<Value> =>
         withTimeout(work, Math.max(deadline - performance.now(), 1), () => new ProviderUnavailable(TOO_SLOW));
-      const configuration = await inTime(configure());
+      let configuration = await inTime(configure());
       // Before the code is sent, because a code works once.
       outage.expectOver();
       const url = new URL(redirectUri);
       for (const [name, value] of Object.entries({ code, state, iss }))
         if (value !== undefined) url.searchParams.set(name, value);
       try {
-        const grant = oidc.authorizationCodeGrant(configuration, url, {
-          ...{ pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce },
-          idTokenExpected: true,
+        const exchange: { answer: Response | null } = { answer: null };
+        const grant = (keys: oidc.Configuration) =>
+          exchanges.run(exchange, () =>
+            oidc.authorizationCodeGrant(keys, url, {
+              ...{ pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce },
+              idTokenExpected: true,
+            }),
+          );
+        const tokens = await inTime(grant(configuration)).catch(async (error: unknown) => {
+          const isRefreshable = exchange.answer?.ok === true && isSignatureError(error);
+          const refreshed = isRefreshable ? await inTime(refresh(configuration)) : null;
+          if (refreshed === null) throw error;
+          configuration = refreshed;
+          return inTime(grant(configuration));
         });
-        const tokens = await inTime(grant);
         const claims = tokens.claims();
         if (!claims) throw new Error("The response has no ID token");
         const { sub: subject, azp } = claims;

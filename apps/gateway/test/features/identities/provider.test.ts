@@ -43,7 +43,7 @@ describe("a login is rejected", () => {
       { iss: "https://another.example.com" },
       { nonce: "another" },
       { nonce: undefined },
-      { exp: now() - 60, iat: now() - 120 },
+      { exp: now() - 120, iat: now() - 180 },
       { sub: undefined },
     ])
       await rejected({ claims }, context);
