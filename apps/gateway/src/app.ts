@@ -172,7 +172,7 @@ export async function createApp(options: AppOptions) {
       assets,
       product: config.pages.product,
       rules,
-      providers: oidc?.providers.map(({ name }) => name) ?? [],
+      providers: oidc?.providers ?? [],
       redirectUris: oidc?.redirectUris ?? [],
     }),
   );

@@ -77,7 +77,7 @@ function parseJson(text: string): unknown {
 
 export const oidcProviders: Kind<readonly OidcProvider[]> = {
   accepted:
-    'a JSON array such as [{"name": "google", "issuer": "https://accounts.google.com", "client_id": "…", "client_secret": "…"}], each with an optional "scope" that contains openid, and an optional "link": true',
+    'a JSON array such as [{"name": "google", "issuer": "https://accounts.google.com", "client_id": "…", "client_secret": "…"}], each with an optional "scope" that contains openid, an optional "label", "token_endpoint_auth_method" and "link": true',
   parse: (text) => {
     const list = parseJson(text);
     if (!Array.isArray(list) || list.length === 0) return invalid("is not a JSON array of providers");

@@ -164,16 +164,16 @@ ${form(
 /** The script shows the buttons only if providers can send users to the address of the page. */
 const providerButtons = ({ providers, redirectUris }: AccountPageOptions): string[] =>
   providers.map(
-    (name) =>
-      `<button type="button" class="link" data-provider="${name}" data-pages="${Bun.escapeHTML(redirectUris.join(" "))}" hidden>Log in with ${name}</button>`,
+    ({ name, label }) =>
+      `<button type="button" class="link" data-provider="${name}" data-pages="${Bun.escapeHTML(redirectUris.join(" "))}" hidden>Log in with ${Bun.escapeHTML(label ?? name)}</button>`,
   );
 
 export interface AccountPageOptions {
   readonly product: Product;
   /** On these depends which actions the page offers, and what it says. */
   readonly rules: AccountRules;
-  /** The names of the OpenID Connect providers. */
-  readonly providers: readonly string[];
+  /** The OpenID Connect providers; the label is the text of the button. */
+  readonly providers: readonly { readonly name: string; readonly label: string | null }[];
   /** The pages to which providers can send a user. */
   readonly redirectUris: readonly string[];
 }
