@@ -7,7 +7,8 @@ const MAX_PASSWORD_BYTES = 72;
 const MAX_COST = 13;
 const ITERATIONS_PER_ROUND = 2_000;
 
-const BCRYPT = /^(?:(?:bcrypt(?:_sha256)?|better-auth)\$)?\$2([abxy])\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
+const BCRYPT =
+  /^(?:(?:bcrypt(?:_sha256)?|better-auth)\$)?\$2([abxy])\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
 const ALPHABET = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 const parser =

@@ -81,8 +81,11 @@ const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 const isIncomplete = ({ email, email_verified }: Readonly<Record<string, unknown>>): boolean =>
   (email ?? null) === null || (email_verified ?? null) === null;
 
-/** The response of the token endpoint to one login. It is kept, because a code works once. */
-const exchanges = new AsyncLocalStorage<{ answer: Response | null }>();
+/** The exchange of one login's code. The answer of the token endpoint is kept, because a code works once. */
+interface Exchange {
+  answer: { readonly text: string; readonly ok: boolean; readonly init: ResponseInit } | null;
+}
+const exchanges = new AsyncLocalStorage<Exchange>();
 const KEY_REFRESH_MS = 60_000;
 /** How the library reports a signature that no key verifies. Claims that a user can influence have other codes. */
 const SIGNATURE_ERRORS = new Set(["OAUTH_KEY_SELECTION_FAILED", "OAUTH_INVALID_RESPONSE"]);
@@ -94,8 +97,12 @@ function isSignatureError(error: unknown): boolean {
 async function exchangeOnce(...request: Parameters<oidc.CustomFetch>): Promise<Response> {
   const exchange = exchanges.getStore();
   if (!exchange || request[1].method !== "POST") return boundedFetch(...request);
-  exchange.answer ??= await boundedFetch(...request);
-  return exchange.answer.clone();
+  if (exchange.answer === null) {
+    const response = await boundedFetch(...request);
+    const { ok, status, headers } = response;
+    exchange.answer = { text: await response.text(), ok, init: { status, headers } };
+  }
+  return new Response(exchange.answer.text, exchange.answer.init);
 }
 
 /** The endpoints without which nobody can log in. */
@@ -205,7 +212,7 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
       for (const [name, value] of Object.entries({ code, state, iss }))
         if (value !== undefined) url.searchParams.set(name, value);
       try {
-        const exchange: { answer: Response | null } = { answer: null };
+        const exchange: Exchange = { answer: null };
         const grant = (keys: oidc.Configuration) =>
           exchanges.run(exchange, () =>
             oidc.authorizationCodeGrant(keys, url, {
