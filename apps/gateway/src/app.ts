@@ -1,4 +1,5 @@
 /** Assembles the server: middleware in order, then the features. `serve.ts` opens all resources and passes them in. */
+import type { FactorCipher } from "@latchkey/administration";
 import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
@@ -40,6 +41,8 @@ interface AppOptions {
   readonly database: Database;
   readonly hasher: Hasher;
   readonly logger: Logger;
+  /** Encrypts the secrets of second factors; null if they are off. @default null */
+  readonly factorCipher?: FactorCipher | null;
   /** Computes the `email_digest` of log lines. */
   readonly digestEmail: EmailDigest;
   /** Whether the password is on the list of passwords that users cannot choose. @default no password is listed */
@@ -61,13 +64,14 @@ interface AppOptions {
 
 /** Loads the modules of features only if they are on. */
 export async function createApp(options: AppOptions) {
-  const { config, keys, database, hasher, logger, observe, isStopping } = options;
+  const { config, keys, database, hasher, logger, observe, isStopping, factorCipher = null } = options;
   const { isListedPassword = () => false, store = createMemoryStore() } = options;
   const { accounts: rules, rateLimits, oidc } = config;
   const { sendsMail, hasPasskeys } = rules;
   const limiters = rateLimits && createRateLimiters(rateLimits, store);
-  const { digests, oneTimeTokens, passkeyChallenges, publicKeySet, loginCodes, oidcStates } = keys;
-  const { users, passkeys, identities, outbox } = database;
+  const { digests, oneTimeTokens, passkeyChallenges, publicKeySet, loginCodes, factorStates, oidcStates } =
+    keys;
+  const { users, passkeys, identities, factors, outbox } = database;
   const tokens = createTokens(keys, config.tokens);
   // The budget of codes for the owner also exists without limits.
   const familiarNetworks =
@@ -83,7 +87,7 @@ export async function createApp(options: AppOptions) {
     requireVerifiedEmail: rules.requireVerifiedEmail,
     isVerifiedElsewhere: config.tokenKeys.privateKey !== null,
   });
-  const login = createLogin({ users, tokens, expectToken, familiarNetworks });
+  const login = createLogin({ users, tokens, factorStates, expectToken, familiarNetworks });
   const canLogIn = createLoginRule({
     sendsMail,
     hasPasskeys,
@@ -116,6 +120,7 @@ export async function createApp(options: AppOptions) {
       redirectUris: oidc.redirectUris,
       users,
       identities,
+      factors,
       oidcStates,
       canLogIn,
       sendsMail,
@@ -125,8 +130,26 @@ export async function createApp(options: AppOptions) {
   }
   if (rules.hasEmailLogin) {
     const { createEmailLogin, emailLoginOperations } = await import("./features/email-login/feature.ts");
-    const emailLogin = createEmailLogin({ users, outbox, loginCodes, digests });
+    const emailLogin = createEmailLogin({ users, factors, outbox, loginCodes, digests });
     optionalOperations.push(...emailLoginOperations(emailLogin, login));
+  }
+  if (config.secondFactor && factorCipher) {
+    const { createSecondFactor, secondFactorOperations } = await import(
+      "./features/second-factor/feature.ts"
+    );
+    const secondFactor = createSecondFactor({
+      factors,
+      users,
+      outbox,
+      factorStates,
+      cipher: factorCipher,
+      issuer: config.secondFactor.issuer,
+      owner,
+      tokens,
+      sendsMail,
+      clearWrongPasswords: async (user) => wrongPasswordLimit?.clear(user),
+    });
+    optionalOperations.push(...secondFactorOperations(secondFactor, login, { sendsMail }));
   }
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),

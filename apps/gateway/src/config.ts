@@ -3,6 +3,7 @@ import { printable } from "@latchkey/cli";
 import {
   describeEnvironment,
   type Environment,
+  hostOf,
   mailOptions,
   type ParseOptions,
   type PasswordBlocklist,
@@ -91,7 +92,9 @@ function createConfig({ values, warnings }: Environment) {
       renewalIdleHours: values.AUTH_RENEWAL_IDLE_HOURS,
       claims: values.AUTH_CLAIMS ?? [],
       /** Whether tokens state how their user logged in. */
-      hasMethods: values.PASSKEY_ORIGINS !== null,
+      hasMethods: values.PASSKEY_ORIGINS !== null || values.AUTH_SECOND_FACTOR,
+      /** Whether tokens state the time of the login, and whether a second factor was used. */
+      hasSecondFactor: values.AUTH_SECOND_FACTOR,
     },
     accounts: {
       sendsMail: sendsMail(values),
@@ -101,6 +104,7 @@ function createConfig({ values, warnings }: Environment) {
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
       hasPasskeys: values.PASSKEY_ORIGINS !== null,
       hasIdentities: values.OIDC_PROVIDERS !== null,
+      hasSecondFactor: values.AUTH_SECOND_FACTOR,
       hasEmailLogin: values.AUTH_EMAIL_LOGIN && sendsMail(values),
       requireVerifiedEmail: values.AUTH_REQUIRE_VERIFIED_EMAIL && sendsMail(values),
       changesEmail: values.AUTH_EMAIL_CHANGE && sendsMail(values),
@@ -118,6 +122,17 @@ function createConfig({ values, warnings }: Environment) {
       providers: values.OIDC_PROVIDERS,
       redirectUris: values.OIDC_REDIRECT_URIS ?? [],
     },
+    /** null: second factors are off, and their routes do not exist. */
+    secondFactor: values.AUTH_SECOND_FACTOR
+      ? {
+          /** null: generated and stored next to the database. */
+          key: values.AUTH_FACTOR_KEY,
+          previousKey: values.AUTH_FACTOR_KEY_PREVIOUS,
+          /** The application that shows the codes also shows this name. */
+          issuer:
+            values.PRODUCT_NAME ?? (values.PUBLIC_URL === null ? "Latchkey" : hostOf(values.PUBLIC_URL)),
+        }
+      : null,
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     rateLimits: values.RATE_LIMIT_ENABLED

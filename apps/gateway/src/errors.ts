@@ -3,6 +3,7 @@
  * errors to responses. An error whose code is not in the table becomes an `INTERNAL_ERROR` without details.
  */
 import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type ValidationIssue } from "@latchkey/contracts";
+import { type LoginMethod, TWO_FACTOR_METHODS } from "./observability/audit.ts";
 import type { Feature, Features } from "./optional-features.ts";
 
 export interface ErrorResponse {
@@ -11,6 +12,7 @@ export interface ErrorResponse {
     readonly detail: string | readonly ValidationIssue[];
     readonly code: ErrorCode | "CLIENT_CLOSED";
     readonly field?: string;
+    readonly state?: string;
   };
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -45,6 +47,8 @@ interface ErrorDefinition {
   readonly headers?: (error: ErrorProperties) => ErrorResponse["headers"];
   /** Whether the body contains `field`. @default false */
   readonly hasField?: true;
+  /** Whether the body contains `state`. @default false */
+  readonly hasState?: true;
   /** The error occurs only if one of these features is on. @default the error can always occur */
   readonly features?: readonly Feature[];
 }
@@ -56,6 +60,8 @@ export interface ErrorProperties {
   readonly quota?: string;
   /** The member of the request whose value another user has. */
   readonly field?: "email" | "username";
+  /** For the next step of the login. */
+  readonly state?: string;
   /** The methods that the path supports. */
   readonly allow?: string;
   readonly retryAfterSeconds?: number;
@@ -123,9 +129,9 @@ export const ERROR_TABLE = defineErrors({
   RECENT_LOGIN_REQUIRED: {
     status: 403,
     description:
-      "The user has no password, and the login is older than five minutes: the user must log in again.",
+      "The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again.",
     detail: "Log in again to continue",
-    features: ["passkeys", "identities", "emailLogin"],
+    features: ["passkeys", "identities", "emailLogin", "secondFactor"],
   },
   IDENTITY_NOT_FOUND: {
     status: 404,
@@ -166,9 +172,10 @@ export const ERROR_TABLE = defineErrors({
   },
   LOGIN_REQUIRED: {
     status: 401,
-    description: "The token is valid, but cannot be renewed: the user must log in again.",
+    description:
+      "The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more.",
     detail: "Log in again",
-    features: ["renewal"],
+    features: ["renewal", "secondFactor"],
   },
   INACTIVE_USER: {
     status: 403,
@@ -180,11 +187,50 @@ export const ERROR_TABLE = defineErrors({
     description: "The current password is wrong.",
     detail: "Incorrect current password",
   },
+  SECOND_FACTOR_REQUIRED: {
+    status: 403,
+    description:
+      "The first factor is right, but the user has a second one: send `state` and a code to `POST /auth/login/factor` within five minutes.",
+    detail: "A code of the second factor is required",
+    hasState: true,
+    features: ["secondFactor"],
+  },
+  FACTOR_CODE_REJECTED: {
+    status: 401,
+    description: "The code is wrong or was used.",
+    detail: "Incorrect code",
+    features: ["secondFactor"],
+  },
+  FACTOR_CODE_INCORRECT: {
+    status: 403,
+    description: "The code is wrong or was used.",
+    detail: "Incorrect code",
+    features: ["secondFactor"],
+  },
+  FACTOR_CODE_INVALID: {
+    status: 400,
+    description:
+      "A code or the state is wrong or expired, the user or the second factor has changed since the options, or the mailed code had too many attempts.",
+    detail: "The second factor was not set up: begin again",
+    features: ["secondFactor"],
+  },
+  FACTOR_LOCKED: {
+    status: 403,
+    description: "After 100 wrong codes, only recovery codes are accepted.",
+    detail: "Too many wrong codes: use a recovery code",
+    features: ["secondFactor"],
+  },
+  FACTOR_NOT_FOUND: {
+    status: 404,
+    description: "The user has no second factor.",
+    detail: "Second factor not found",
+    features: ["secondFactor", "administration"],
+  },
   EMAIL_NOT_VERIFIED: {
     status: 403,
     description: "The e-mail is not verified.",
     detail: "The e-mail is not verified",
-    features: ["passkeys", "identities", "verifiedEmail", "administration"],
+    features: ["passkeys", "identities", "verifiedEmail", "secondFactor", "administration"],
   },
   EMAIL_NOT_MAILABLE: {
     status: 409,
@@ -278,15 +324,21 @@ export const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_
 const LOGIN_ERRORS: readonly (readonly [code: ErrorCode, feature?: Feature])[] = [
   ["INACTIVE_USER"],
   ["EMAIL_NOT_VERIFIED", "verifiedEmail"],
+  ["SECOND_FACTOR_REQUIRED", "secondFactor"],
 ];
-export const loginErrorsOf = (enabled: Features): ErrorCode[] =>
-  LOGIN_ERRORS.flatMap(([code, feature]) => (feature === undefined || enabled.has(feature) ? [code] : []));
+export const loginErrorsOf = (method: LoginMethod, enabled: Features): ErrorCode[] =>
+  LOGIN_ERRORS.flatMap(([code, feature]) => {
+    const isAsked = code !== "SECOND_FACTOR_REQUIRED" || !TWO_FACTOR_METHODS.has(method);
+    return isAsked && (feature === undefined || enabled.has(feature)) ? [code] : [];
+  });
 /** The errors of a request that proves the owner (`proveOwner`). */
 export const OWNER_ERRORS = [
   "CURRENT_PASSWORD_INCORRECT",
   "RECENT_LOGIN_REQUIRED",
   ...HASHING_ERRORS,
 ] as const;
+/** The errors of a request with a code of the second factor. */
+export const FACTOR_ERRORS = ["FACTOR_CODE_INCORRECT", "FACTOR_LOCKED"] as const;
 /** The cast is safe because the table has no other members. */
 export const ERROR_CODES = Object.keys(ERROR_TABLE) as readonly ErrorCode[];
 
@@ -310,11 +362,15 @@ export function toErrorResponse(error: unknown): ErrorResponse {
 const propertiesOf = (error: object): ErrorProperties => error;
 
 export function errorResponseFor(code: ErrorCode, error: ErrorProperties = {}): ErrorResponse {
-  const { status, detail, headers, hasField } = ERROR_TABLE[code];
-  const body = { detail: typeof detail === "string" ? detail : detail(error), code };
+  const { status, detail, headers, hasField, hasState } = ERROR_TABLE[code];
   return {
     status,
-    body: hasField && error.field ? { ...body, field: error.field } : body,
+    body: {
+      detail: typeof detail === "string" ? detail : detail(error),
+      code,
+      ...(hasField && error.field && { field: error.field }),
+      ...(hasState && error.state && { state: error.state }),
+    },
     headers: { ...(status === 401 && CHALLENGE), ...headers?.(error) },
   };
 }

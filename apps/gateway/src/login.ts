@@ -7,12 +7,16 @@ import { LoggedError, ServiceError } from "./errors.ts";
 import type { FamiliarNetworks } from "./features/auth/familiar-networks.ts";
 import type { AuditEvent } from "./observability/audit.ts";
 import type { RequestContext } from "./request-context.ts";
-import { type AuthenticationMethods, currentSeconds, type Tokens } from "./tokens/access-tokens.ts";
+import { currentSeconds, type Tokens } from "./tokens/access-tokens.ts";
+import type { AuthenticationMethods } from "./tokens/authentication-methods.ts";
+import type { TokenKeys } from "./tokens/token-keys.ts";
 
 /** What the login changes with the user. It runs only if the user gets a token. */
 export interface LoginCommit {
   /** Whether the change verifies the e-mail. @default false */
   readonly verifiesEmail?: boolean;
+  /** Whether the change ends the second factor of the user: nobody verified the e-mail when it was enrolled. @default false */
+  readonly endsFactor?: boolean;
   readonly event?: AuditEvent;
   /** Returns the user, or null if another request has changed what the way read. */
   run(): Promise<User | null>;
@@ -22,9 +26,11 @@ export interface LoginCommit {
 
 interface Verified {
   /** The methods of the claim `amr`. @default none, as for identities: RFC 8176 has no value for them */
-  readonly amr?: AuthenticationMethods;
+  readonly amr?: AuthenticationMethods | undefined;
+  /** Whether the way proved two factors, like a passkey. Others are asked for the second factor of the user. @default false */
+  readonly isTwoFactor?: boolean;
   /** The name of the OpenID Connect provider. */
-  readonly provider?: string;
+  readonly provider?: string | undefined;
   /** Called if the user was deleted or changed since it was read. @throws the error of the way */
   changed(): Promise<never>;
 }
@@ -46,7 +52,7 @@ interface LoginOfNewUser extends Verified {
 /** What a way to log in has verified. So far it wrote only what proves single use. */
 export type VerifiedLogin = LoginOfUser | LoginOfNewUser;
 
-/** @throws INACTIVE_USER, EMAIL_NOT_VERIFIED, or an error of the way if the user has changed */
+/** @throws INACTIVE_USER, EMAIL_NOT_VERIFIED, SECOND_FACTOR_REQUIRED, or an error of the way if the user has changed */
 export type Login = (verified: VerifiedLogin, request: RequestContext) => Promise<string>;
 
 interface TokenRuleOptions extends Pick<Database, "outbox"> {
@@ -76,14 +82,27 @@ export const createTokenRule =
     throw new ServiceError("EMAIL_NOT_VERIFIED");
   };
 
-interface LoginOptions extends Pick<Database, "users"> {
+interface LoginOptions extends Pick<Database, "users">, Pick<TokenKeys, "factorStates"> {
   readonly tokens: Tokens;
   readonly expectToken: ExpectToken;
   /** null: the networks of logins are not stored. */
   readonly familiarNetworks: FamiliarNetworks | null;
 }
 
-export function createLogin({ users, tokens, expectToken, familiarNetworks }: LoginOptions): Login {
+export function createLogin(options: LoginOptions): Login {
+  const { users, tokens, factorStates, expectToken, familiarNetworks } = options;
+
+  /** The client proves the second factor with the state, which carries what the first one verified, but no commit. */
+  const expectSecondFactor = (user: User, verified: LoginOfUser, request: RequestContext) => {
+    const { isTwoFactor = false, amr, provider, commit } = verified;
+    if (user.factorId === null || isTwoFactor || commit?.endsFactor) return;
+    request.audit("login.factor_required", user.email, user.id, detailsOf(verified));
+    const verifiesEmail = commit?.verifiesEmail === true;
+    throw new ServiceError("SECOND_FACTOR_REQUIRED", {
+      state: factorStates.beginLogin(user, { amr, provider, verifiesEmail }),
+    });
+  };
+
   /**
    * Judges the user as the commit would leave it. A refusal writes nothing else than the mail. After a change of e-mail, the token
    * would be revoked already, and the network would belong to the old e-mail.
@@ -98,7 +117,9 @@ export function createLogin({ users, tokens, expectToken, familiarNetworks }: Lo
     await expectToken({ ...read, emailVerified }, () =>
       request.audit(read.isActive ? "login.unverified" : "login.inactive", email, id, detailsOf(verified)),
     );
-    return { ...read, tokenVersion: user.tokenVersion };
+    const decided = { ...read, tokenVersion: user.tokenVersion };
+    expectSecondFactor(decided, verified, request);
+    return decided;
   };
 
   const detailsOf = ({ amr, provider }: Pick<Verified, "amr" | "provider">) => ({
@@ -124,7 +145,7 @@ export function createLogin({ users, tokens, expectToken, familiarNetworks }: Lo
   };
 
   const login: Login = async (verified, request) => {
-    const { amr, provider, commit } = verified;
+    const { amr, provider, commit, isTwoFactor } = verified;
     const decided = verified.user && (await decide(verified, request));
     const user = commit ? await commit.run() : decided;
     if (!user) return login(await (commit?.retry ?? verified.changed)(), request);
@@ -136,7 +157,11 @@ export function createLogin({ users, tokens, expectToken, familiarNetworks }: Lo
     await store(user, networkSeenAt, request);
     // A user without a password proves changes by a recent login.
     const isTimed = amr?.[0] !== "pwd";
-    return tokens.sign(user, { ...(amr && { amr }), ...(isTimed && { auth_time: currentSeconds() }) });
+    return tokens.sign(user, {
+      ...(amr && { amr }),
+      ...(isTwoFactor && { acr: "2fa" }),
+      ...(isTimed && { auth_time: currentSeconds() }),
+    });
   };
   return login;
 }

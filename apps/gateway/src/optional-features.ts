@@ -9,6 +9,7 @@ export type Feature =
   | "passkeys"
   | "identities"
   | "emailLogin"
+  | "secondFactor"
   | "verifiedEmail"
   | "administration";
 export type Features = ReadonlySet<Feature>;
@@ -22,6 +23,7 @@ export function enabledFeatures({ hasTodos, accounts }: Pick<Config, "hasTodos" 
     ["passkeys", accounts.hasPasskeys],
     ["identities", accounts.hasIdentities],
     ["emailLogin", accounts.hasEmailLogin],
+    ["secondFactor", accounts.hasSecondFactor],
     ["verifiedEmail", accounts.requireVerifiedEmail],
   ];
   return new Set(features.flatMap(([feature, isOn]) => (isOn ? [feature] : [])));

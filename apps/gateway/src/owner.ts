@@ -13,10 +13,15 @@ interface OwnerOptions extends Pick<Database, "users"> {
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
 }
 
+interface ProofOptions {
+  /** Whether the operation also verifies a code of the second factor, which a user without a password sends alone. @default false */
+  readonly takesCode?: boolean;
+}
+
 export interface Owner {
   /**
    * Proves that the owner makes a change: with the password or, for a user without a password, with a recent login. Returns the user,
-   * read again, and the condition of the change.
+   * read again, and the condition of the change. A user with a second factor also needs a recent login, unless the request has a code.
    * @throws CURRENT_PASSWORD_INCORRECT, RECENT_LOGIN_REQUIRED, TOO_MANY_REQUESTS, or an error of `findUser`
    * @throws INVALID_REQUEST if the user has a password and the request does not
    */
@@ -24,7 +29,10 @@ export interface Owner {
     of: Principal,
     currentPassword: string | undefined,
     request: RequestContext,
+    options?: ProofOptions,
   ): Promise<{ readonly user: User; readonly condition: Guard }>;
+  /** @throws RECENT_LOGIN_REQUIRED if the user has a second factor and the login is not recent */
+  expectStepUp(of: Principal): void;
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order, if the user does not meet the guard any more */
   findUser(userId: number, guard: Guard): Promise<User>;
   /** @throws the reason why a conditional change was rejected: an error of `findUser` */
@@ -85,10 +93,14 @@ export function createOwner({ users, verifyPassword, wrongPasswordLimit }: Owner
       throw new ServiceError("INACTIVE_USER");
     },
 
-    async proveOwner(principal, password, request) {
+    expectStepUp,
+
+    async proveOwner(principal, password, request, { takesCode = false } = {}) {
       const { user, token } = principal;
+      const provesFactor = takesCode && user.factorId !== null;
+      if (!provesFactor) expectStepUp(principal);
       if (!hasPassword(user)) {
-        expectRecentLogin(token.login);
+        if (!provesFactor) expectRecentLogin(token.login);
         return { user, condition: { ...token.guard, password: passwordGuard(user) } };
       }
       if (password === undefined) throw new ServiceError("INVALID_REQUEST", { issues: [MISSING_PASSWORD] });
@@ -96,6 +108,10 @@ export function createOwner({ users, verifyPassword, wrongPasswordLimit }: Owner
       return { user: current, condition: { ...token.guard, password: passwordGuard(current) } };
     },
   };
+}
+
+function expectStepUp({ user, token }: Principal): void {
+  if (user.factorId !== null) expectRecentLogin(token.login);
 }
 
 /** @throws RECENT_LOGIN_REQUIRED */

@@ -10,6 +10,7 @@ import { emailLoginOperations } from "./features/email-login/operations.ts";
 import { identityOperations } from "./features/identities/operations.ts";
 import { createOperations } from "./features/operations.ts";
 import { passkeyOperations } from "./features/passkeys/operations.ts";
+import { secondFactorOperations } from "./features/second-factor/operations.ts";
 import { createAdministrationDocument } from "./openapi/administration-document.ts";
 import { createPublicDocument } from "./openapi/public-document.ts";
 import { enabledFeatures } from "./optional-features.ts";
@@ -26,6 +27,7 @@ const rules: AccountRules = {
   hasPasskeys: isComplete,
   hasIdentities: isComplete,
   hasEmailLogin: isComplete,
+  hasSecondFactor: isComplete,
   requireVerifiedEmail: isComplete,
   requireCurrentPassword: false,
   passwordMinLength: PASSWORD_MIN_LENGTH,
@@ -44,6 +46,7 @@ const operations = createOperations({
         ...passkeyOperations(uncalled(), uncalled()),
         ...identityOperations(uncalled(), uncalled()),
         ...emailLoginOperations(uncalled(), uncalled()),
+        ...secondFactorOperations(uncalled(), uncalled(), rules),
       ]
     : [],
   rules,

@@ -2,11 +2,12 @@
 import { dirname, join, resolve } from "node:path";
 import { databaseError, EXIT } from "@latchkey/cli";
 import { localUrl, type PasswordBlocklist } from "@latchkey/config";
-import { type DatabaseOptions, databaseFile, openDatabase } from "@latchkey/database";
+import { type DatabaseOptions, databaseFile, openDatabase, parseRecoveryCodes } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
 import { createMails, openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import { openFactorCipher } from "./lifecycle/factor-key.ts";
 import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
@@ -67,6 +68,7 @@ export async function serve(
   const keys = await importTokenKeys(config.tokenKeys, (algorithm) =>
     openSecretKey({ folder, algorithm, logger }),
   );
+  const factorCipher = await openFactorCipher(database, config.secondFactor, { folder, logger });
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const store = redisStore ?? createMemoryStore();
   const observability = config.metrics && (await import("./observability/metrics.ts"));
@@ -88,6 +90,7 @@ export async function serve(
     database: timed,
     hasher,
     logger,
+    factorCipher,
     digestEmail,
     isListedPassword,
     layers,
@@ -150,6 +153,7 @@ export async function serve(
       digests: keys.digests,
       oneTimeTokens: keys.oneTimeTokens,
       loginCodes: keys.loginCodes,
+      factorStates: keys.factorStates,
       outbox: database.outbox,
       transport: config.mail.server
         ? await openSmtpTransport(config.mail.server, config.mail.from)
@@ -159,6 +163,10 @@ export async function serve(
         passkeys: await database.passkeys.list(userId),
         identities: await database.identities.list(userId),
       }),
+      countRecoveryCodes: async (userId) => {
+        const factor = await database.factors.find(userId);
+        return factor ? parseRecoveryCodes(factor).length : 0;
+      },
       writeMail: createMails({ publicUrl: publicUrl ?? url, linkTemplates, product, texts }),
       logger,
       observe: metrics?.observeMail,

@@ -10,4 +10,5 @@ export {
 export type { Audit, AuditLine, Operator } from "./audit.ts";
 export { AdministrationError } from "./errors.ts";
 export { explainLogin, explainUnknown, type LoginLimits, type LoginRules } from "./explanation.ts";
+export { createFactorCipher, type FactorCipher } from "./factor-cipher.ts";
 export { countUsers, describeUser, describeUsers, listUsers } from "./reports.ts";

@@ -1,5 +1,12 @@
 /** The operator's texts of mails. Invariant: each has only valid lines, `{product}`, and `{link}` if mails of its kind have one. */
-import { hasLink, MAIL_KINDS, type MailKind, type MailText, type MailTexts } from "@latchkey/contracts";
+import {
+  hasCode,
+  hasLink,
+  MAIL_KINDS,
+  type MailKind,
+  type MailText,
+  type MailTexts,
+} from "@latchkey/contracts";
 import { InvalidValue, invalid, type Kind, LINK_MAX_LENGTH, type ReadFile } from "./variable-kinds.ts";
 
 /** In code points. */
@@ -44,7 +51,7 @@ function parseText(kind: MailKind, content: string): MailText {
   const text = lines.join("\n").trimStart();
   if (subject.trim() === "" || text === "") reject("has no subject or no text");
   const used = new Set(content.match(/\{\w+\}/g));
-  const required = ["{product}", hasLink(kind) ? "{link}" : kind === "login-code" ? "{code}" : []].flat();
+  const required = ["{product}", hasLink(kind) ? "{link}" : hasCode(kind) ? "{code}" : []].flat();
   for (const placeholder of required) if (!used.delete(placeholder)) reject(`has no ${placeholder}`);
   for (const other of used) reject(`contains ${other}`);
   for (const secret of ["{link}", "{code}"])

@@ -176,6 +176,12 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
       report("AUTH_SECRET_KEY", "is required with PostgreSQL");
   }
 
+  if (values.AUTH_SECOND_FACTOR && values.AUTH_FACTOR_KEY === null) {
+    if (isProduction) report("AUTH_FACTOR_KEY", "is required in production with AUTH_SECOND_FACTOR");
+    else if (!values.DATABASE_URL.startsWith("file:"))
+      report("AUTH_FACTOR_KEY", "is required with PostgreSQL and AUTH_SECOND_FACTOR");
+  }
+
   // Equal keys have the same `kid`.
   const owners = new Map<string, VariableName>();
   for (const name of ["AUTH_PRIVATE_KEY", "AUTH_NEXT_PUBLIC_KEY", "AUTH_PREVIOUS_PUBLIC_KEY"] as const) {

@@ -46,6 +46,14 @@ const secretKey: Kind<string> = {
   accepted: "a random secret, such as the output of `openssl rand -base64 48`",
   parse: (value) => (value.includes("-----BEGIN ") ? invalid("is a PEM block") : value || invalid()),
 };
+/** 32 bytes: a key of AES-256. */
+const factorKey: Kind<string> = {
+  accepted: "32 bytes in base64url, such as the output of `openssl rand -base64 32 | tr +/ -_ | tr -d =`",
+  parse: (value) => {
+    const bytes = Buffer.from(value, "base64url");
+    return bytes.length === 32 && bytes.toString("base64url") === value ? value : invalid();
+  },
+};
 /** A name that is not a sequence of atoms (RFC 5322), such as `Acme, Inc.`, is quoted or encoded in the header. */
 const SENDER_NAME = /(?!.*=\?)[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}<>"\\]{1,64}/u.source;
 const SENDER_ADDRESS = /[^\s@<>",]+@[^\s@<>.,]+(?:\.[^\s@<>.,]+)+/u.source;
@@ -82,7 +90,12 @@ const privateHost = (port: "METRICS_PORT" | "ADMIN_PORT", name: string, clients:
   }).describe(`Address of the ${name} port. Never publish it`);
 const MINUTES_PER_DAY = 1440;
 /** With one of these features, whoever has the password can take the account for good. */
-const TAKEOVER_FEATURES = ["AUTH_EMAIL_CHANGE", "PASSKEY_ORIGINS", "OIDC_PROVIDERS"] as const;
+const TAKEOVER_FEATURES = [
+  "AUTH_EMAIL_CHANGE",
+  "PASSKEY_ORIGINS",
+  "OIDC_PROVIDERS",
+  "AUTH_SECOND_FACTOR",
+] as const;
 const KERNELS = "sha-ni-avx512, avx512, avx2, sha-ni, armv8, portable";
 
 export const VARIABLES = {
@@ -178,6 +191,19 @@ export const VARIABLES = {
   ),
   AUTH_EMAIL_LOGIN: variable(boolean, { default: "false" }).describe(
     "`true` lets users log in with a code from a mail; requires mail",
+  ),
+  AUTH_SECOND_FACTOR: variable(boolean, { default: "false" }).describe(
+    "`true` lets users protect their logins with codes of an app (TOTP). Set it after the last replica of 2.0 has ended",
+  ),
+  AUTH_FACTOR_KEY: variable(factorKey, {
+    unset: "generated and stored next to a `file:` database, with `AUTH_SECOND_FACTOR`",
+    secret: "all",
+  }).describe(
+    "Encrypts the secrets of second factors; required with `AUTH_SECOND_FACTOR` in production and with PostgreSQL. " +
+      "Without it, nobody with a second factor can log in",
+  ),
+  AUTH_FACTOR_KEY_PREVIOUS: variable(factorKey, { secret: "all" }).describe(
+    "Also decrypts them, for key rotation: `bun run admin factors rekey`",
   ),
   OIDC_PROVIDERS: variable(oidcProviders, { unset: "no logins with other services", secret: "all" }).describe(
     'OpenID Connect providers. With `"link": true`, a provider can log in to every account whose e-mail it states as verified',

@@ -6,6 +6,7 @@ export * from "./database-url.ts";
 export * from "./digests.ts";
 export * from "./email.ts";
 export * from "./errors.ts";
+export * from "./factors.ts";
 export * from "./keys.ts";
 export * from "./login-limits.ts";
 export * from "./logins.ts";

@@ -46,9 +46,14 @@ export const MAILS = {
   "email-change": { ...AN_HOUR, isWanted: isActive, page: "/account/change-email" },
   invitation: { ...SEVEN_DAYS, isWanted: isActive, page: "/account/invitation" },
   "login-code": { ...TEN_MINUTES, isWanted: isActive, page: null },
+  "factor-code": { ...TEN_MINUTES, isWanted: isActive, page: null },
   email: NOTIFICATION,
   passkey: NOTIFICATION,
   identity: NOTIFICATION,
+  factor: NOTIFICATION,
+  "factor-removed": NOTIFICATION,
+  "factor-failures": NOTIFICATION,
+  "recovery-code": NOTIFICATION,
   takeover: NOTIFICATION,
   deletion: NOTIFICATION,
 } satisfies Record<string, MailDefinition>;
@@ -58,5 +63,10 @@ export const MAIL_KINDS = Object.keys(MAILS) as readonly MailKind[];
 
 export const hasLink = (kind: MailKind): kind is LinkKind => MAILS[kind].page !== null;
 
-/** Whether the mail only informs about a change that was made. All other mails have a link or a code. */
-export const isNotification = (kind: MailKind): boolean => !hasLink(kind) && kind !== "login-code";
+/** The kinds of mails that have a code. */
+export const CODE_MAILS = ["login-code", "factor-code"] as const satisfies readonly MailKind[];
+export type CodeKind = (typeof CODE_MAILS)[number];
+export const hasCode = (kind: MailKind): kind is CodeKind => CODE_MAILS.some((one) => one === kind);
+
+/** Whether the mail only informs about what has happened. All other mails have a link or a code. */
+export const isNotification = (kind: MailKind): boolean => !hasLink(kind) && !hasCode(kind);

@@ -12,8 +12,12 @@ export type Orm = Pick<
 export interface Dialect {
   readonly tables: Tables;
   readonly now: SQL;
+  /** The time of the statement. `now` is the time at which its transaction began, which can be earlier than what the statement reads. */
+  readonly clock: SQL;
   /** The time this many seconds from now. A negative number means a time in the past. */
   later(seconds: number): SQL;
+  /** The seconds from `clock` to a time, negative if the time is in the past. */
+  secondsUntil(time: SQLWrapper): SQL<number | string>;
   /** Compares texts by their bytes. */
   binary(expression: SQLWrapper): SQL;
   /** Ends a query: the selected rows must not change before the transaction ends. */
@@ -36,6 +40,12 @@ export interface Dialect {
   jsonMembers(json: SQLWrapper): SQL;
   /** The function that makes a JSON object of such rows. */
   readonly jsonObject: SQL;
+  /** A table with the column `value`, one row for each element of a JSON array of texts. */
+  jsonElements(json: SQLWrapper): SQL;
+  /** Makes the text of a JSON array of such rows. */
+  readonly jsonArray: SQL;
+  /** The table with the oldest compatible release of each migration. */
+  readonly migrationRecords: SQL;
 }
 
 /**

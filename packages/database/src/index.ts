@@ -22,6 +22,12 @@ export {
   restoreFile,
 } from "./open.ts";
 export type { EmailDigest } from "./repositories/digests.ts";
+export {
+  type FactorAttempt,
+  type FactorRepository,
+  MAX_FACTOR_FAILURES,
+  parseRecoveryCodes,
+} from "./repositories/factors.ts";
 export { type Guard, hasGuardedPassword, isRevoked, type PasswordGuard } from "./repositories/guard.ts";
 export type { IdentityRepository, NewIdentity } from "./repositories/identities.ts";
 export { hasImportedHash, type ImportedUser, isImported } from "./repositories/imports.ts";
@@ -43,6 +49,6 @@ export type { TodoRepository } from "./repositories/todos.ts";
 export type { Password, UserChange } from "./repositories/user-changes.ts";
 export type { LoginMeans, UserSearch } from "./repositories/user-search.ts";
 export type { NewUser, UserOfNetwork, UserRepository } from "./repositories/users.ts";
-export type { Identity, Passkey, Todo, User } from "./tables.ts";
+export type { Factor, Identity, Passkey, Todo, User } from "./tables.ts";
 export { withTimeout } from "./timeout.ts";
 export type { Timestamp } from "./timestamp.ts";

@@ -49,6 +49,8 @@ export function createTables(columns: Columns) {
       loginCodeRevision: integer("login_code_revision").notNull().default(0),
       /** null: the user has not logged in since the column exists. */
       lastLoginAt: timestamp("last_login_at"),
+      /** The id of the user's second factor in `factors`, so that no request needs a join. null: none. */
+      factorId: text("factor_id"),
     },
     ({ id, email, username, importedHash, isActive, roles }) => [
       index("users_imported_index").on(id).where(isNotNull(importedHash)),
@@ -123,6 +125,33 @@ export function createTables(columns: Columns) {
     ],
   );
 
+  /** Second factors: a user has at most one, an application that shows codes (TOTP, RFC 6238). */
+  const factors = table(
+    "factors",
+    {
+      userId: bigint("user_id")
+        .primaryKey()
+        .references(() => users.id, { onDelete: "cascade" }),
+      /** Also in `users.factor_id`. A replacement has another id. */
+      id: text().notNull(),
+      /** Encrypted with the key `keyId`, bound to the user and the factor. */
+      secret: text().notNull(),
+      keyId: text("key_id").notNull(),
+      /** The time step of the latest accepted code: no code of it, or of an earlier one, is accepted again. */
+      lastStep: bigint("last_step").notNull(),
+      /** Attempts since the latest accepted code. */
+      failures: integer().notNull().default(0),
+      failedAt: timestamp("failed_at"),
+      /** A JSON array: the digests of the unused recovery codes. */
+      recoveryCodes: text("recovery_codes").notNull(),
+      /** Whether the user's e-mail was verified when the factor was enrolled. */
+      wasVerified: boolean("was_verified").notNull(),
+      createdAt: createdAt(),
+      lastUsedAt: timestamp("last_used_at"),
+    },
+    ({ keyId }) => [index("factors_key_id").on(keyId)],
+  );
+
   /**
    * Waiting mails, and mails of the last 24 hours, which count in the budgets of recipients and as requests of users. `userId` is not a
    * foreign key, because a mail still counts after its user has been deleted. User ids are never reused.
@@ -176,7 +205,7 @@ export function createTables(columns: Columns) {
     key: text().notNull(),
   });
 
-  return { users, todos, userNetworks, passkeys, identities, outbox, deletedImports, digestKeys };
+  return { users, todos, userNetworks, passkeys, identities, factors, outbox, deletedImports, digestKeys };
 }
 
 export type Tables = ReturnType<typeof createTables>;
@@ -184,4 +213,5 @@ export type User = Readonly<Tables["users"]["$inferSelect"]>;
 export type Todo = Readonly<Tables["todos"]["$inferSelect"]>;
 export type Passkey = Readonly<Tables["passkeys"]["$inferSelect"]>;
 export type Identity = Readonly<Tables["identities"]["$inferSelect"]>;
+export type Factor = Readonly<Tables["factors"]["$inferSelect"]>;
 export type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;

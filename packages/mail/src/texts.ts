@@ -115,6 +115,55 @@ If you did not request it, ignore this mail. Do not give the code to anybody:
 whoever has it can log in.
 `,
   },
+  "factor-code": {
+    subject: "Your code to protect your account{at} with an app",
+    text: `Somebody, probably you, wants to protect the logins to your account{at} with
+codes of an app.
+
+Enter this code within ${MAILS["factor-code"].lifetime} on the page that asked for it. It works once:
+
+{code}
+
+If you did not request it, do not give the code to anybody: somebody knows your
+password, and could lock you out. Change it at once.
+`,
+  },
+  factor: {
+    subject: "The second factor of your account{at} was set up",
+    text: `Logins to your account{at} need a code of an app from now on, or the app or its
+recovery codes were replaced. All other logins have ended.
+
+If it was you, there is nothing to do. If it was not, tell the operator of the
+service at once: a new password alone does not remove the codes.
+`,
+  },
+  "factor-removed": {
+    subject: "The second factor of your account{at} was removed",
+    text: `Logins to your account{at} do not need a code of an app any more. All logins
+have ended.
+
+If it was you, there is nothing to do. If it was not, request a new password
+at once with "forgot password", and tell the operator of the service.
+`,
+  },
+  "factor-failures": {
+    subject: "Wrong codes at your account{at}",
+    text: `Somebody has entered your password{at}, or another login of yours, and then wrong
+codes of the app. Without a right code, nobody logs in.
+
+If it was you, check the clock of the device with the app. If it was not,
+somebody has your password: change it at once.
+`,
+  },
+  "recovery-code": {
+    subject: "A recovery code of your account{at} was used",
+    text: `A recovery code was used for your account{at}, instead of a code of the app. It
+does not work again.
+
+If it was you, there is nothing to do. If it was not, change your password at
+once, and make new recovery codes.
+`,
+  },
   deletion: {
     subject: "Your account{at} was deleted",
     text: `Your account{at} was deleted. This cannot be undone.
@@ -173,6 +222,8 @@ export interface MailContents {
   readonly code?: string;
   /** Listed at the end of the text. @default none */
   readonly logins?: ListedLogins;
+  /** The number of recovery codes that are left. @default it is not mentioned */
+  readonly recoveryCodes?: number;
 }
 
 const NAME_MAX_LENGTH = 32;
@@ -203,10 +254,12 @@ function listLogins({ hasPassword = false, passkeys, identities }: ListedLogins)
 export function createMails({ publicUrl, linkTemplates, product, texts }: MailOptions) {
   const at = product.name === null ? "" : ` at ${product.name}`;
   const footer = product.url === null ? "" : `\n${product.url}\n`;
-  return (kind: MailKind, { token = "", code = "", logins }: MailContents = {}): MailText => {
+  return (kind: MailKind, { token = "", code = "", logins, recoveryCodes }: MailContents = {}): MailText => {
     const { subject, text } = TEXTS[kind];
     const given = texts?.[kind] ?? { subject, text };
-    const end = (logins ? listLogins(logins) : "") + (texts?.[kind] ? "" : footer);
+    const left =
+      recoveryCodes === undefined ? "" : `\nUnused recovery codes that are left: ${recoveryCodes}\n`;
+    const end = (logins ? listLogins(logins) : "") + left + (texts?.[kind] ? "" : footer);
     const template = hasLink(kind) ? linkTemplates[kind] : null;
     const link = (template ?? `${publicUrl}${MAILS[kind].page}#token=${TOKEN_PLACEHOLDER}`).replace(
       TOKEN_PLACEHOLDER,

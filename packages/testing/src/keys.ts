@@ -3,6 +3,8 @@ import { generateKeyPairSync } from "node:crypto";
 
 /** The strong key with which services sign tokens. It is fixed because tests also sign tokens. */
 export const SECRET_KEY = "Zk3vR9wq-T1yXb6Lm8sPd0fGh2jKc4nVe5aUoIi7BtWrQzYx_EgJpNsMlHuFdCaS";
+/** 32 bytes in base64url. */
+export const FACTOR_KEY = "Yk8wQ0pXb1R2TGhGc0RtR3pCcU5lS3lVaVJ4UGFIY0E";
 
 export type KeyPairPem = ReturnType<typeof createKeyPair>;
 

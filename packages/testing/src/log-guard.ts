@@ -1,5 +1,5 @@
 /** Detects secrets in log lines. Every test of the service checks all lines that were logged. */
-import { SECRET_KEY } from "./keys.ts";
+import { FACTOR_KEY, SECRET_KEY } from "./keys.ts";
 
 const SECRETS: Readonly<Record<string, RegExp>> = {
   "a password": /correct[ -]horse|battery staple|hunter2/i,
@@ -8,6 +8,9 @@ const SECRETS: Readonly<Record<string, RegExp>> = {
   "a token": /\beyJ[\w-]{10,}\.[\w-]+\.[\w-]+/,
   "a token of a link": /\bWyJ[\w-]{10,}\.[\w-]{43}/,
   "the signing key": new RegExp(SECRET_KEY),
+  "the key of second factors": new RegExp(FACTOR_KEY),
+  "the secret of a second factor": /\b[A-Z2-7]{32}\b/,
+  "a recovery code": /\b(?=[a-z]*[2-7])(?=[2-7]*[a-z])[a-z2-7]{24}\b/,
   // The beginnings of PKCS#8 for Ed25519 and P-256.
   "a private key": /PRIVATE KEY-----|MC4CAQAwBQYDK2Vw|MIGHAgEAMBMGByqGSM49/,
   "a URL's password": /\b(postgres(ql)?|rediss?|smtps?):\/\/[^\s"@/]*:[^\s"@/]+@/,

@@ -4,6 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import {
+  hasCode,
   hasLink,
   isNonexistent,
   isNotification,
@@ -28,13 +29,16 @@ import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
 import { createSuppressions } from "./suppressions.ts";
 
-interface MailSenderOptions extends Pick<TokenKeys, "digests" | "oneTimeTokens" | "loginCodes"> {
+interface MailSenderOptions
+  extends Pick<TokenKeys, "digests" | "oneTimeTokens" | "loginCodes" | "factorStates"> {
   readonly outbox: OutboxRepository;
   readonly transport: Transport;
   readonly from: string;
   readonly writeMail: (kind: MailKind, contents: MailContents) => MailText;
   /** Returns the passkeys and identities of a user, for the mails about a changed password and about changed identities. */
   readonly listLogins: (userId: number) => Promise<ListedLogins>;
+  /** Returns the number of unused recovery codes of a user, for the mail about a used one. */
+  readonly countRecoveryCodes: (userId: number) => Promise<number>;
   readonly logger: Pick<Logger, "warn" | "info">;
   readonly observe?: Metrics["observeMail"] | undefined;
   /**
@@ -68,7 +72,7 @@ export interface MailSender {
 
 export function startMailSender(options: MailSenderOptions): MailSender {
   const { outbox, transport, from, writeMail, listLogins, digests, logger, observe } = options;
-  const { oneTimeTokens, loginCodes, pollMs = 1000 } = options;
+  const { oneTimeTokens, loginCodes, factorStates, countRecoveryCodes, pollMs = 1000 } = options;
   const stopping = new AbortController();
   const suppressions = createSuppressions(logger);
   let isDatabaseFailing = false;
@@ -98,6 +102,8 @@ export function startMailSender(options: MailSenderOptions): MailSender {
       const isFirst = user.loginCodeRevision === 0 && user.emailVerified;
       return isFirst ? { code, logins: await loginsOf(user) } : { code };
     }
+    if (kind === "factor-code") return { code: factorStates.emailCodeOf(state ?? "", user) };
+    if (kind === "recovery-code") return { recoveryCodes: await countRecoveryCodes(user.id) };
     if (hasLink(kind)) {
       const purpose = kind === "invitation" ? "reset" : kind;
       return { token: oneTimeTokens.sign(purpose, expiryOf(mail), user) };
@@ -113,7 +119,7 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     logger.warn({ event, kind, user_id: userId, reason }, event);
 
   const reportSuppressed = ({ kind, userId, count }: SuppressedMails): void => {
-    if (isNotification(kind) || kind === "login-code") suppressions.add(kind, userId, count);
+    if (isNotification(kind) || hasCode(kind)) suppressions.add(kind, userId, count);
     observe?.("suppressed", kind, count);
   };
 

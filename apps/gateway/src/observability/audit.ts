@@ -31,6 +31,13 @@ export const AUDIT_EVENTS = [
   "identity.created",
   "identity.removed",
   "identity.rejected",
+  "login.factor_required",
+  "factor.created",
+  "factor.removed",
+  "factor.rejected",
+  "factor.locked",
+  "factor.recovery_code_used",
+  "factor.recovery_codes_replaced",
   "user.taken_over",
   "admin.key_rejected",
 ] as const;
@@ -38,8 +45,10 @@ export const AUDIT_EVENTS = [
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 
 /** The ways to log in, as the metrics name them. */
-export const LOGIN_METHODS = ["password", "passkey", "provider", "code"] as const;
+export const LOGIN_METHODS = ["password", "passkey", "provider", "code", "factor"] as const;
 export type LoginMethod = (typeof LOGIN_METHODS)[number];
+/** Those that are two factors: nobody is asked for a second one. */
+export const TWO_FACTOR_METHODS: ReadonlySet<LoginMethod> = new Set(["passkey", "factor"]);
 
 /** The reasons for which the response of an authenticator is rejected. */
 export const PASSKEY_REJECTIONS = [
@@ -60,6 +69,9 @@ export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
  */
 export type IdentityRejection = "state" | "verifier" | "provider" | "unverified" | "email" | "user";
 
+/** `used`: a code of this time step or a later one was accepted before. `paused`: after too many wrong codes. */
+export type FactorRejection = "code" | "used" | "recovery_code" | "paused" | "state" | "email_code";
+
 /**
  * An event of a request, in the log and a counter. The line of the request has its last event; each earlier one, such as the takeover
  * by a login, and `password.rehashed` have a line of their own.
@@ -75,8 +87,10 @@ export interface AuditEntry extends AuditDetails {
 }
 
 export interface AuditDetails {
-  /** Only for `passkey.rejected`, `identity.rejected` and `login.failed`. */
-  readonly reason?: PasskeyRejection | IdentityRejection | "no_password" | undefined;
+  /** Only for `passkey.rejected`, `identity.rejected`, `factor.rejected` and `login.failed`. */
+  readonly reason?: PasskeyRejection | IdentityRejection | FactorRejection | "no_password" | undefined;
+  /** Only for `factor.rejected`: how many time steps the code is late, at most ten, or early (negative). A clock is then wrong. */
+  readonly stepsLate?: number | undefined;
   /** Only for events of identities: the name of the provider. */
   readonly provider?: string | undefined;
   /** Only for `login.succeeded` and `login.inactive`: how the user logged in, as in the claim `amr`. */

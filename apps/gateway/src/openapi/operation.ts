@@ -3,6 +3,7 @@
  * before the handler, of every login and of the database, and omits the errors of features that are off.
  */
 import { parseVariables } from "@latchkey/config";
+import { FACTOR_STATE_EXAMPLE } from "@latchkey/contracts";
 import type Type from "typebox";
 import {
   canOccur,
@@ -47,7 +48,7 @@ function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
   } = operation;
   const usesResources = !isStatic && !unavailable;
   const codes: ErrorCode[] = [...(requiresToken ? options.authenticationErrors : []), ...errors];
-  if (loginMethod) codes.push(...loginErrorsOf(options.features));
+  if (loginMethod) codes.push(...loginErrorsOf(loginMethod, options.features));
   if (params || query || body) codes.push("INVALID_REQUEST");
   // `Content-Length` is checked for every request, even if the operation has no body.
   codes.push("PAYLOAD_TOO_LARGE");
@@ -70,7 +71,13 @@ export function describeOperation(operation: DescribedOperation, options: Descri
   const headers = ["X-Request-ID", ...(isLimited ? LIMIT_HEADERS : [])];
   /** The values in the examples of error responses. */
   const field = body && "username" in body.properties && !("email" in body.properties) ? "username" : "email";
-  const example: ErrorProperties = { ...(issues && { issues }), quota, retryAfterSeconds: 42, field };
+  const example: ErrorProperties = {
+    ...(issues && { issues }),
+    quota,
+    retryAfterSeconds: 42,
+    field,
+    state: FACTOR_STATE_EXAMPLE,
+  };
   const additions: Readonly<Record<number, string | undefined>> = {
     422: body && "A body that is not sent as JSON is an issue, too: no operation returns 415.",
     429: limitText?.replace("{quota}", quota),

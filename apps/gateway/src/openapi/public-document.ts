@@ -19,7 +19,11 @@ export const createPublicDocument = (
   createDocument({
     operations,
     features,
-    authenticationErrors: ["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"],
+    authenticationErrors: [
+      ...(["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"] as const),
+      // A user with a second factor, and a token whose login lacked it.
+      ...(features.has("secondFactor") ? (["LOGIN_REQUIRED"] as const) : []),
+    ],
     title: "Latchkey",
     description: describe(features.has("todos")),
     tags: TAGS,

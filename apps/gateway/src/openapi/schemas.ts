@@ -23,6 +23,7 @@ const SCHEMAS: Readonly<Record<string, object>> = {
   ...contracts.OPTIONAL_USER_REQUESTS,
   ...contracts.PASSKEY_SCHEMAS,
   ...contracts.LOGIN_SCHEMAS,
+  ...contracts.FACTOR_SCHEMAS,
 };
 const NAMES = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
 
@@ -51,7 +52,9 @@ export function errorSchemaName(operationId: string, status: number, codes: read
 function errorSchema(codes: readonly ErrorCode[]): JsonObject {
   const { code, ...others } = contracts.ErrorBody.properties;
   const field = codes.some((name) => ERROR_TABLE[name].hasField) && { field: contracts.TakenField };
-  return { ...contracts.ErrorBody, properties: { ...others, code: { ...code, enum: codes }, ...field } };
+  const state = codes.some((name) => ERROR_TABLE[name].hasState) && { state: contracts.FactorState };
+  const properties = { ...others, code: { ...code, enum: codes }, ...field, ...state };
+  return { ...contracts.ErrorBody, properties };
 }
 
 /**

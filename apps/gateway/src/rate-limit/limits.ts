@@ -39,7 +39,7 @@ const REFILLED = { capacity: 3, refillMs: 2 * HOUR_MS };
 
 /**
  * Each kind of mail has a budget of its own, so that nobody can prevent a mail by causing others. To a verified recipient, the
- * notifications of a changed e-mail and of a deletion have no limit. To an unverified one, all notifications share a budget:
+ * notifications of a changed e-mail, of a removed second factor and of a deletion have no limit. To an unverified one, all notifications share a budget:
  * anybody can register with the address.
  */
 export const MAIL_BUDGETS = {
@@ -52,13 +52,21 @@ export const MAIL_BUDGETS = {
   loginCodesPerDay: { ...CODES, capacity: 20, refillMs: DAY_MS },
   /** Anybody can register with the address. */
   unverifiedLoginCodes: { ...CODES, recipients: "unverified", capacity: 3, refillMs: DAY_MS },
+  /** Only a user with a verified e-mail gets them, after a proof of the owner. */
+  factorCodes: { kinds: ["factor-code"], capacity: 5, refillMs: 10 * MINUTE_MS },
+  factorCodesPerDay: { kinds: ["factor-code"], capacity: 20, refillMs: DAY_MS },
   passwords: { recipients: "verified", kinds: ["password"], capacity: 5, refillMs: DAY_MS },
   passkeys: { recipients: "verified", kinds: ["passkey"], capacity: 10, refillMs: DAY_MS },
   identities: { recipients: "verified", kinds: ["identity"], capacity: 10, refillMs: DAY_MS },
+  factors: { recipients: "verified", kinds: ["factor"], capacity: 10, refillMs: DAY_MS },
+  recoveryCodes: { recipients: "verified", kinds: ["recovery-code"], capacity: 10, refillMs: DAY_MS },
   takeovers: { recipients: "verified", kinds: ["takeover"], capacity: 10, refillMs: DAY_MS },
   notifications: {
     recipients: "unverified",
-    kinds: ["password", "email", "passkey", "identity", "takeover", "deletion"],
+    kinds: [
+      ...(["password", "email", "passkey", "identity", "takeover", "deletion"] as const),
+      ...(["factor", "factor-removed", "factor-failures", "recovery-code"] as const),
+    ],
     capacity: 5,
     refillMs: DAY_MS,
   },
@@ -100,6 +108,13 @@ export const ROUTE_LIMITS = {
     ),
   },
   emailLogin: { variable: "RATE_LIMIT_LOGIN", description: own("Logins with codes") },
+  factorLogin: {
+    variable: "RATE_LIMIT_LOGIN",
+    description: own(
+      "Attempts with a second factor",
+      "per client address. Attempts with codes of the application are also limited per user: five, then one a minute, from ten on one every 15 minutes, from twenty on one an hour. After 100 without a success, only recovery codes are accepted.",
+    ),
+  },
   register: { variable: "RATE_LIMIT_REGISTER", description: own("Registrations") },
   passwordChange: {
     variable: "RATE_LIMIT_PASSWORD_CHANGE",

@@ -7,6 +7,12 @@ import type { Guard, User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { compactVerify } from "jose";
 import type { Config } from "../config.ts";
+import {
+  AUTHENTICATION_CLASSES,
+  AUTHENTICATION_METHODS,
+  type AuthenticationClass,
+  type AuthenticationMethods,
+} from "./authentication-methods.ts";
 import type { TokenKey, TokenKeys } from "./token-keys.ts";
 
 const TOKEN_ID = /^[\w.-]{1,128}$/;
@@ -31,16 +37,17 @@ export interface Principal {
   readonly token: TokenClaims;
 }
 
-/** RFC 8176: a password, a passkey, or a code from a mail. A passkey proves the possession of a key and the presence of the user. */
-const METHODS = [["pwd"], ["pop", "user"], ["otp"]] as const;
-export type AuthenticationMethods = (typeof METHODS)[number];
-
 /** The claims about a login. Renewed tokens keep these claims. */
 export interface LoginClaims {
-  /** The time of the login, in seconds since the epoch; absent after a login with a password if tokens cannot be renewed. */
+  /**
+   * The time of the login, in seconds since the epoch; absent after a login with a password if tokens cannot be renewed and second
+   * factors are off.
+   */
   readonly auth_time?: number;
-  /** The methods of the login; absent if passkeys are off. */
+  /** The methods of the login; absent if passkeys and second factors are off. */
   readonly amr?: AuthenticationMethods;
+  /** Whether the login had two factors; absent if second factors are off. */
+  readonly acr?: AuthenticationClass;
 }
 
 type TokenUser = Pick<User, "id" | "tokenVersion" | "roles" | "emailVerified">;
@@ -67,7 +74,8 @@ export function createTokens(
   keys: Pick<TokenKeys, "signing" | "verification">,
   options: Config["tokens"],
 ): Tokens {
-  const { issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims, hasMethods } = options;
+  const { issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims } = options;
+  const { hasMethods, hasSecondFactor } = options;
   const { algorithm, key, kid, secret } = keys.signing;
   const parties = { ...(audience !== null && { aud: audience }), ...(issuer !== null && { iss: issuer }) };
   const signer = new Elysia().use(
@@ -84,7 +92,8 @@ export function createTokens(
 
   const claimsOf = (user: TokenUser, login: LoginClaims = {}) => {
     const now = currentSeconds();
-    const { auth_time = now, amr } = login;
+    const { auth_time = now, amr, acr = "1fa" } = login;
+    const isTimed = renewalDays > 0 || hasSecondFactor || login.auth_time !== undefined;
     // RFC 9068 §2.2.3.1 defines `roles`.
     const further = { roles: user.roles, email_verified: user.emailVerified };
     return {
@@ -93,7 +102,8 @@ export function createTokens(
       jti: Bun.randomUUIDv7(),
       ...Object.fromEntries(claims.map((name) => [name, further[name]])),
       ...(hasMethods && amr && { amr: [...amr] }),
-      ...((renewalDays > 0 || login.auth_time !== undefined) && { auth_time }),
+      ...(hasSecondFactor && { acr }),
+      ...(isTimed && { auth_time }),
       exp: Math.min(now + lifetimeSeconds, renewalDays > 0 ? endOf(auth_time) : Infinity),
     };
   };
@@ -193,7 +203,7 @@ function readUserId({ sub }: Members): number | null {
 /** Returns null if a claim is invalid. `exp` and `nbf` are checked without leeway (RFC 7519 §4.1.4, §4.1.5). */
 function readClaims(
   userId: number,
-  { exp, nbf = 0, ver = 0, jti, auth_time, amr }: Members,
+  { exp, nbf = 0, ver = 0, jti, auth_time, amr, acr }: Members,
   idleSeconds: number,
 ): TokenClaims | null {
   const now = Date.now() / 1000;
@@ -201,8 +211,13 @@ function readClaims(
     return null;
   if (!isSafeInteger(ver) || ver < 0) return null;
   const tokenId = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null;
-  const methods = METHODS.find((one) => Bun.deepEquals(one, amr));
-  const login = { ...(isSafeInteger(auth_time) && { auth_time }), ...(methods && { amr: methods }) };
+  const methods = AUTHENTICATION_METHODS.find((one) => Bun.deepEquals(one, amr));
+  const authenticationClass = AUTHENTICATION_CLASSES.find((one) => one === acr);
+  const login = {
+    ...(isSafeInteger(auth_time) && { auth_time }),
+    ...(methods && { amr: methods }),
+    ...(authenticationClass && { acr: authenticationClass }),
+  };
   return { userId, guard: { version: ver, exceptToken: tokenId }, login };
 }
 

@@ -9,6 +9,7 @@ import {
 } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
+import { createFactorStates, type FactorStates } from "./factor-states.ts";
 import { createLoginCodes, type LoginCodes } from "./login-codes.ts";
 import { createOidcStates, type OidcStates } from "./oidc-states.ts";
 import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts";
@@ -35,6 +36,7 @@ export interface TokenKeys {
   readonly oneTimeTokens: OneTimeTokens;
   readonly passkeyChallenges: PasskeyChallenges;
   readonly loginCodes: LoginCodes;
+  readonly factorStates: FactorStates;
   readonly oidcStates: OidcStates;
 }
 
@@ -65,6 +67,7 @@ export async function importTokenKeys(
       oneTimeTokens: createOneTimeTokens(materials),
       passkeyChallenges: createPasskeyChallenges(materials),
       loginCodes: createLoginCodes(materials),
+      factorStates: createFactorStates(materials),
       oidcStates: createOidcStates(materials),
     };
   };

@@ -1,4 +1,5 @@
 /** A mail sender beside a service under test, with what it has logged and observed. */
+import { parseRecoveryCodes } from "@latchkey/database";
 import { createMails, openSmtpTransport, type Transport } from "@latchkey/mail";
 import type { MailServer } from "@latchkey/testing/mail-server";
 import { startMailSender } from "../../src/mail/sender.ts";
@@ -38,6 +39,10 @@ export async function startSender(service: Service, transport: Transport | Promi
       passkeys: await service.database.passkeys.list(userId),
       identities: await service.database.identities.list(userId),
     }),
+    countRecoveryCodes: async (userId) => {
+      const factor = await service.database.factors.find(userId);
+      return factor ? parseRecoveryCodes(factor).length : 0;
+    },
     writeMail: createMails({ ...mail, publicUrl: mail.publicUrl ?? service.url }),
     logger: { info: write, warn: write },
     pollMs: 50,

@@ -3,12 +3,13 @@
  * `await using`. Tests can replace parts through options; the configuration is always parsed by the service's parser.
  */
 import { afterAll, beforeAll, describe } from "bun:test";
+import { createFactorCipher } from "@latchkey/administration";
 import { localUrl } from "@latchkey/config";
 import type { Token, User } from "@latchkey/contracts";
 import { type Database, DatabaseUnavailable, openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
 import { openFolder } from "@latchkey/testing/folder";
-import { SECRET_KEY } from "@latchkey/testing/keys";
+import { FACTOR_KEY, SECRET_KEY } from "@latchkey/testing/keys";
 import { assertNoSecrets } from "@latchkey/testing/log-guard";
 import { PATIENT_HASHING } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
@@ -112,6 +113,7 @@ export const EVERY_FEATURE = {
 export const DOCUMENTED_FEATURES = {
   ...EVERY_FEATURE,
   AUTH_EMAIL_LOGIN: "true",
+  AUTH_SECOND_FACTOR: "true",
   AUTH_REQUIRE_VERIFIED_EMAIL: "true",
   OIDC_PROVIDERS: JSON.stringify([
     { name: "example", issuer: "http://localhost:9", client_id: "latchkey", client_secret: "secret" },
@@ -188,6 +190,7 @@ export async function startService({
       { level: config.log.level, base: null, serializers: LOG_SERIALIZERS },
       { write: (line) => log.push(JSON.parse(line)) },
     ),
+    factorCipher: config.secondFactor?.key ? createFactorCipher([config.secondFactor.key]) : null,
     digestEmail: await database.digests.openEmailDigest(),
     isStopping: () => false,
     ...appOptions,
@@ -281,6 +284,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = {
     NODE_ENV: "test",
     PORT: "0",
     AUTH_SECRET_KEY: SECRET_KEY,
+    AUTH_FACTOR_KEY: FACTOR_KEY,
     HASH_WORKERS: "1",
     ...PATIENT_HASHING,
     LOG_LEVEL: "debug",

@@ -6,7 +6,9 @@ import { columns, tables } from "./schema.ts";
 export const dialect: Dialect = {
   tables,
   now: columns.now,
+  clock: columns.now,
   later: (seconds) => sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${seconds} seconds`}))`,
+  secondsUntil: (time) => sql`((julianday(${time}) - julianday('now')) * 86400.0)`,
   binary: columns.binary,
   forShare: sql``,
   skipLocked: sql``,
@@ -21,4 +23,7 @@ export const dialect: Dialect = {
   randomTo: (max) => sql`(1 + abs(random() % ${sql.raw(`${max}`)}))`,
   jsonMembers: (json) => sql`json_each(${json})`,
   jsonObject: sql`json_group_object`,
+  jsonElements: (json) => sql`json_each(${json})`,
+  jsonArray: sql`json_group_array(value)`,
+  migrationRecords: sql`__latchkey_migrations`,
 };

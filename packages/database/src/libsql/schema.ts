@@ -5,5 +5,14 @@ import * as sqliteColumns from "./columns.ts";
 
 export const columns = withPostgresTypes<Columns>(sqliteColumns);
 export const tables = createTables(columns);
-export const { users, todos, userNetworks, passkeys, identities, outbox, deletedImports, digestKeys } =
-  tables;
+export const {
+  users,
+  todos,
+  userNetworks,
+  passkeys,
+  identities,
+  factors,
+  outbox,
+  deletedImports,
+  digestKeys,
+} = tables;

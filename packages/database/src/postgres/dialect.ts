@@ -10,7 +10,9 @@ const lastId = sql<number | string>`(select last_value - (not is_called)::int fr
 export const dialect: Dialect = {
   tables,
   now,
+  clock: sql`clock_timestamp()`,
   later: (seconds) => sql`now() + make_interval(secs => ${seconds}::float8)`,
+  secondsUntil: (time) => sql`extract(epoch from ${time} - clock_timestamp())::float8`,
   binary,
   forShare: sql`for share`,
   skipLocked: sql`for update skip locked`,
@@ -29,4 +31,7 @@ export const dialect: Dialect = {
   randomTo: (max) => sql`(1 + floor(random() * ${sql.raw(`${max}`)}))::int`,
   jsonMembers: (json) => sql`json_each_text(${json}::json)`,
   jsonObject: sql`json_object_agg`,
+  jsonElements: (json) => sql`json_array_elements_text(${json}::json)`,
+  jsonArray: sql`coalesce(json_agg(value)::text, '[]')`,
+  migrationRecords: sql`public.__latchkey_migrations`,
 };

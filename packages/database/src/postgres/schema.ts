@@ -3,5 +3,14 @@ import { createTables } from "../tables.ts";
 import * as columns from "./columns.ts";
 
 export const tables = createTables(columns);
-export const { users, todos, userNetworks, passkeys, identities, outbox, deletedImports, digestKeys } =
-  tables;
+export const {
+  users,
+  todos,
+  userNetworks,
+  passkeys,
+  identities,
+  factors,
+  outbox,
+  deletedImports,
+  digestKeys,
+} = tables;

@@ -2,6 +2,7 @@
  * The budgets of recipients, and the mails that are never sent. Invariant: any number of such mails is deleted in one statement, so a
  * flood of requests for them does not delay other mails, whether for unknown e-mails, one user or many.
  */
+import { CODE_MAILS, hasCode } from "@latchkey/contracts";
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import type { OutboxRow, User } from "../tables.ts";
@@ -11,13 +12,13 @@ export const DAY_SECONDS = 24 * 60 * 60;
 /** Limits how long a statement that reads or deletes mails blocks the event loop and other writes. */
 const MAX_DELETED = 2000;
 /** The kinds that a request for an e-mail writes. Without a user and a recipient, these mails lead nowhere. */
-const REQUESTED = ["reset", "verification", "invitation", "login-code"] as const;
+const REQUESTED = ["reset", "verification", "invitation", ...CODE_MAILS] as const;
 
 type Counted = Pick<Mail, "id" | "kind" | "isFamiliar">;
 
 /** A mail that is not sent stays in the outbox only if it counts in a budget or as a request of the user. */
 export const isKept = ({ emailDigest, state, kind }: Pick<Mail, "emailDigest" | "state" | "kind">): boolean =>
-  emailDigest !== null || (state !== null && kind !== "login-code");
+  emailDigest !== null || (state !== null && !hasCode(kind));
 
 export interface MailBudgets {
   /** Counts a mail in all budgets of its kind, or returns false if one of them is used up. */
@@ -58,7 +59,7 @@ export function createMailBudgets({
     isNotNull(outbox.userId),
     isNull(outbox.recipient),
     isNull(outbox.emailDigest),
-    or(isNull(outbox.state), eq(outbox.kind, "login-code")),
+    or(isNull(outbox.state), inArray(outbox.kind, [...CODE_MAILS])),
   );
 
   /** Deletes mails in one statement, except those that another transaction has locked. */

@@ -57,8 +57,17 @@ export function createOperatorChanges(
   findByEmail: (email: string) => Promise<User | null>,
 ): OperatorChanges {
   const { users, outbox } = dialect.tables;
-  const { lock, update, revocation, endedLogins, replacePassword, leaveEmail, expectFreeEmail } =
-    createUserChanges(dialect);
+  const changes = createUserChanges(dialect);
+  const {
+    lock,
+    update,
+    revocation,
+    endedLogins,
+    deleteFactor,
+    replacePassword,
+    leaveEmail,
+    expectFreeEmail,
+  } = changes;
 
   /** For a user who has lost the mailbox. All credentials end. If `notifies`, notifies the old e-mail. */
   const replaceEmail = async (
@@ -70,9 +79,10 @@ export function createOperatorChanges(
     await expectFreeEmail(transaction, email, old.id);
     const values = {
       ...{ email, emailVerified: false, pendingEmail: null, linkRevision: sql`${users.linkRevision} + 1` },
-      ...{ ...endedPassword, ...endedLogins },
+      ...{ ...endedPassword, ...endedLogins, factorId: null },
     };
     const changed = await update(transaction, values, eq(users.id, old.id));
+    if (changed) await deleteFactor(transaction, changed);
     await leaveEmail(transaction, old, notifies);
     return changed;
   };

@@ -2,7 +2,7 @@
  * The outbox. Invariants: at any time, each mail is claimed by at most one process. Mails to one recipient
  * are counted one after another, because all replicas share the recipient's budget.
  */
-import { emailForms, FAMILIAR_NETWORK_DAYS, MAIL_KINDS } from "@latchkey/contracts";
+import { type CodeKind, emailForms, FAMILIAR_NETWORK_DAYS, hasCode, MAIL_KINDS } from "@latchkey/contracts";
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import { matchEmailForms } from "./email-forms.ts";
@@ -30,11 +30,11 @@ export interface OutboxRepository {
   /**
    * Runs the same statement whether or not a user has this e-mail.
    * @param options.isLimited whether the mail counts in the recipient's budget. @default true
-   * @param options.state the value to which a login code belongs
+   * @param options.state the value to which a code belongs
    * @param options.networkDigest the network of the request. @default a network that is not familiar
    */
   request(
-    kind: "reset" | "verification" | "invitation" | "login-code",
+    kind: "reset" | "verification" | "invitation" | CodeKind,
     email: string,
     options?: {
       readonly isLimited?: boolean;
@@ -43,12 +43,12 @@ export interface OutboxRepository {
     },
   ): Promise<void>;
   /**
-   * Counts an attempt with a login code. Returns false if the code is not valid: its mail was not sent, or it had `capacity`
+   * Counts an attempt with a code. Returns false if the code is not valid: its mail was not sent, or it had `capacity`
    * attempts. All calls write and commit the same, and those for one state run one after another, so that their times do not
    * reveal whether the state belongs to a mail.
    * @param userId 0: no user has the e-mail
    */
-  countCodeAttempt(userId: number, state: string, capacity: number): Promise<boolean>;
+  countCodeAttempt(kind: CodeKind, userId: number, state: string, capacity: number): Promise<boolean>;
   /**
    * Claims a due mail of a kind that this release knows, or returns null if no such mail is due. For 60 seconds, no other process
    * can claim the mail. The first attempt counts in the budgets, later attempts do not. Deletes the mails that are never sent in
@@ -138,14 +138,14 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
       const emailDigest = isLimited ? null : UNLIMITED;
       return write(orm.insert(outbox).values({ kind, userId, state, emailDigest, isFamiliar }));
     },
-    countCodeAttempt: (userId, state, capacity) =>
+    countCodeAttempt: (kind, userId, state, capacity) =>
       transact(async (transaction) => {
         // This mail is never sent: it makes each call write to the disk. Its insertion waits for other calls with the state.
         const locked = lockText(state);
-        const mail = { kind: "login-code", state: sql`${locked}`, nextAttemptAt: null } as const;
+        const mail = { kind, state: sql`${locked}`, nextAttemptAt: null } as const;
         const [decoy] = await transaction.insert(outbox).values(mail).returning({ id: outbox.id });
         await transaction.delete(outbox).where(eq(outbox.id, decoy?.id ?? 0));
-        const isOwn = and(eq(outbox.userId, userId), eq(outbox.kind, "login-code"), eq(outbox.state, state));
+        const isOwn = and(eq(outbox.userId, userId), eq(outbox.kind, kind), eq(outbox.state, state));
         // A digest is stored together with the first attempt to send the mail, unless the mail is suppressed.
         const isSent = and(isNotNull(outbox.attemptedAt), isNotNull(outbox.emailDigest));
         const codeAttempts = sql`${outbox.codeAttempts} + 1`;

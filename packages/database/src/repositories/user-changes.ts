@@ -3,7 +3,7 @@
  * the outbox. A change that ends credentials ends all of them.
  */
 import { emailForms, isNotification, MAIL_KINDS, type MailKind } from "@latchkey/contracts";
-import { and, eq, inArray, isNotNull, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Dialect, Orm } from "../dialect.ts";
 import { UserAlreadyExists } from "../errors.ts";
@@ -13,8 +13,8 @@ import { rememberDeletion } from "./imports.ts";
 /** The values that replace a password. */
 export type Password = Pick<User, "hashedPassword" | "importedHash">;
 
-/** Mails whose link or code logs in, or leads to a login. */
-const LOGIN_MAILS: MailKind[] = ["reset", "invitation", "login-code"];
+/** Mails whose link or code logs in, leads to a login, or confirms a second factor for one. */
+const LOGIN_MAILS: MailKind[] = ["reset", "invitation", "login-code", "factor-code"];
 
 const NOTIFICATIONS = MAIL_KINDS.filter(isNotification);
 
@@ -33,6 +33,8 @@ export interface UserChange {
   readonly networkDigest?: string | undefined;
   /** Whether a new hash keeps the passkeys and identities: true if the logged-in user changes the password. @default false */
   readonly keepsPasskeys?: boolean;
+  /** Whether a new hash ends a second factor that was enrolled without a verified e-mail: the owner resets. @default false */
+  readonly endsUnverifiedFactor?: boolean;
   /** Whether a new hash writes a notification to the outbox. @default false */
   readonly notifies?: boolean | undefined;
 }
@@ -41,7 +43,7 @@ type PasswordChange = UserChange & Pick<User, "hashedPassword">;
 
 export function createUserChanges(dialect: Dialect) {
   const { tables, now } = dialect;
-  const { users, userNetworks, passkeys, identities, outbox } = tables;
+  const { users, userNetworks, passkeys, identities, factors, outbox } = tables;
   const isWaiting = isNotNull(outbox.nextAttemptAt);
 
   /** Locks the user and returns the user, or null if the condition is not met. */
@@ -83,6 +85,15 @@ export function createUserChanges(dialect: Dialect) {
   /** Values that revoke all tokens, when all passkeys are deleted, too. */
   const endedLogins = { ...revocation(), ...withoutPasskeys };
 
+  /** The second factor that somebody else can have enrolled, before the owner verified the e-mail. */
+  const unverifiedFactor = and(eq(factors.userId, users.id), eq(factors.wasVerified, false));
+  const withoutUnverifiedFactor = {
+    factorId: sql`case when exists (select 1 from ${factors} where ${unverifiedFactor}) then null else ${users.factorId} end`,
+  };
+  const deleteFactor = async (transaction: Orm, { id, factorId }: User): Promise<void> => {
+    if (factorId === null) await transaction.delete(factors).where(eq(factors.userId, id));
+  };
+
   /** Deletes all networks except `keptNetworkDigest`. Deletes all passkeys and identities unless `keepsPasskeys` is set. */
   const forgetDevices = async (
     transaction: Orm,
@@ -102,6 +113,7 @@ export function createUserChanges(dialect: Dialect) {
     update,
     revocation,
     endedLogins,
+    deleteFactor,
     /** Stores a new hash and the other values of the change. Returns null if no user meets the condition. */
     replacePassword: async (
       transaction: Orm,
@@ -109,14 +121,16 @@ export function createUserChanges(dialect: Dialect) {
       selection: SQL | undefined,
     ): Promise<User | null> => {
       const { username, emailVerified, hashedPassword, networkDigest } = change;
-      const { passwordChangeTokenId, keepsPasskeys, notifies } = change;
+      const { passwordChangeTokenId, keepsPasskeys, endsUnverifiedFactor, notifies } = change;
       const values = {
         ...{ username, emailVerified, hashedPassword, importedHash: null },
         ...revocation(passwordChangeTokenId),
         ...(!keepsPasskeys && withoutPasskeys),
+        ...(endsUnverifiedFactor && withoutUnverifiedFactor),
       };
       const user = await update(transaction, values, selection);
       if (!user) return null;
+      if (endsUnverifiedFactor) await deleteFactor(transaction, user);
       await forgetDevices(transaction, user.id, change);
       if (networkDigest !== undefined)
         await transaction.insert(userNetworks).values({ userId: user.id, networkDigest });
@@ -139,7 +153,7 @@ export function createUserChanges(dialect: Dialect) {
     },
     /**
      * Hands a user to the owner of the e-mail, which was not verified: somebody else can have registered it. All earlier
-     * credentials end. `password` replaces the password.
+     * credentials end. `password` replaces the password. A user with a second factor of a verified e-mail is never taken over.
      */
     takeOver: async (
       transaction: Orm,
@@ -151,14 +165,21 @@ export function createUserChanges(dialect: Dialect) {
         ...{ ...password, emailVerified: true, pendingEmail: null, ...endedLogins },
         linkRevision: sql`${users.linkRevision} + 1`,
         loginCodeRevision: sql`${users.loginCodeRevision} + 1`,
+        factorId: null,
       };
       const isUnverified = and(
         eq(users.email, email),
         eq(users.emailVerified, false),
         eq(users.isActive, true),
       );
-      const user = await update(transaction, values, and(eq(users.id, id), isUnverified, condition));
+      const hasNoFactor = or(
+        isNull(users.factorId),
+        sql`exists (select 1 from ${factors} where ${unverifiedFactor})`,
+      );
+      const selection = and(eq(users.id, id), isUnverified, hasNoFactor, condition);
+      const user = await update(transaction, values, selection);
       if (user) await forgetDevices(transaction, id);
+      if (user) await deleteFactor(transaction, user);
       return user;
     },
     /** @throws UserAlreadyExists if a user has the address in another form. The database only compares exactly. */

@@ -3,7 +3,10 @@ import { ServiceError } from "../../errors.ts";
 import type { Owner } from "../../owner.ts";
 import type { Principal, Tokens } from "../../tokens/access-tokens.ts";
 
-/** @throws INVALID_TOKEN, USER_NOT_FOUND or INACTIVE_USER, checked in this order */
+/**
+ * @throws INVALID_TOKEN, USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order
+ * @throws LOGIN_REQUIRED if the user has a second factor that the login of the token lacked
+ */
 export type Authenticate = (
   token: string | null,
   onSigned?: (userId: number) => void,
@@ -15,5 +18,7 @@ export const createAuthentication =
   async (token, onSigned, options) => {
     const claims = token === null ? null : await verify(token, onSigned, options);
     if (claims === null) throw new ServiceError("INVALID_TOKEN");
-    return { user: await findUser(claims.userId, claims.guard), token: claims };
+    const user = await findUser(claims.userId, claims.guard);
+    if (user.factorId !== null && claims.login.acr !== "2fa") throw new ServiceError("LOGIN_REQUIRED");
+    return { user, token: claims };
   };

@@ -64,6 +64,7 @@ export function createLinkService(options: LinkServiceOptions): LinkService {
       const change = {
         hashedPassword: await hasher.hash(password, { signal }),
         emailVerified: true,
+        endsUnverifiedFactor: true,
         networkDigest: networkDigestOf({ email: user.email, network }),
         notifies: true,
       };

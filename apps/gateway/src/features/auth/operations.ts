@@ -139,6 +139,7 @@ export function authOperations(options: AuthOperationsOptions) {
       description:
         "Cannot be undone. The tokens of the user stop working immediately, and e-mail and username can be registered again.",
       requiresToken: true,
+      errors: rules.hasSecondFactor ? ["RECENT_LOGIN_REQUIRED"] : [],
       success: { status: 204, description: "The user is deleted." },
       handler: ({ principal }, request) => accounts.delete(principal, request),
     }),

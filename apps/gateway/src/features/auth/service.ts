@@ -30,7 +30,7 @@ export interface AccountService {
 
 export function createAccountService(options: AccountServiceOptions): AccountService {
   const { users, hasher, networkDigestOf } = options;
-  const { proveOwner, explainRejection } = options.owner;
+  const { proveOwner, expectStepUp, explainRejection } = options.owner;
   const { sendsMail, requireCurrentPassword } = options.rules;
 
   return {
@@ -42,6 +42,7 @@ export function createAccountService(options: AccountServiceOptions): AccountSer
       const condition = derives ? { ...token.guard, password: passwordGuard(user) } : token.guard;
       const isProved = hasPassword(user) ? currentPassword !== undefined || requireCurrentPassword : true;
       if (derives && isProved) await proveOwner({ user, token }, currentPassword, request);
+      else if (derives) expectStepUp({ user, token });
       const { email } = user;
       const values = {
         ...(username !== undefined && { username }),
@@ -66,6 +67,7 @@ export function createAccountService(options: AccountServiceOptions): AccountSer
     },
 
     async delete({ user, token }, { audit }) {
+      expectStepUp({ user, token });
       const isDeleted = await users.delete(user.id, token.guard, { notifies: sendsMail });
       if (!isDeleted) await explainRejection(user.id, token.guard);
       audit("user.deleted", user.email, user.id);

@@ -21,7 +21,7 @@ import type { TokenKeys } from "../../tokens/token-keys.ts";
 const MIN_REJECTION_MS = 50;
 
 export interface EmailLoginOptions
-  extends Pick<Database, "users" | "outbox">,
+  extends Pick<Database, "users" | "factors" | "outbox">,
     Pick<TokenKeys, "loginCodes" | "digests"> {}
 
 export interface EmailLogin {
@@ -35,7 +35,7 @@ export interface EmailLogin {
 }
 
 export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
-  const { users, outbox, loginCodes, digests } = options;
+  const { users, factors, outbox, loginCodes, digests } = options;
 
   return {
     async begin(email, { audit, network }) {
@@ -57,7 +57,7 @@ export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
       if (!stated) return reject(null);
       const { email, nonce } = stated;
       const user = await users.findByEmail(email);
-      const isCounted = await outbox.countCodeAttempt(user?.id ?? 0, nonce, CODE_ATTEMPTS);
+      const isCounted = await outbox.countCodeAttempt("login-code", user?.id ?? 0, nonce, CODE_ATTEMPTS);
       // Compared also without a mail, for equal timing.
       const isCode = loginCodes.isCode(code, nonce, user);
       if (!user || !isCounted || !isCode) return reject(email, user);
@@ -65,10 +65,14 @@ export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
       if (!used) return reject(email, user);
       const takeover = {
         verifiesEmail: true,
+        endsFactor: true,
         event: "user.taken_over" as const,
         run: () => users.takeOver(used, passwordGuard(used), noPassword()),
       };
-      const commit = used.isActive && !used.emailVerified ? takeover : undefined;
+      // The second factor is asked for, so nothing ends. The code proved the mailbox.
+      const verification = { verifiesEmail: true, run: async () => used };
+      const isUnverified = used.isActive && !used.emailVerified;
+      const commit = isUnverified ? ((await factors.protects(used)) ? verification : takeover) : undefined;
       return { user: used, amr: ["otp"], commit, changed: () => reject(email, used) };
     },
   };

@@ -37,7 +37,7 @@ import type { IdentityClaims, Provider } from "./provider.ts";
 import { ProviderUnavailable } from "./provider-responses.ts";
 
 interface IdentityServiceOptions
-  extends Pick<Database, "identities" | "users">,
+  extends Pick<Database, "identities" | "users" | "factors">,
     Pick<TokenKeys, "oidcStates"> {
   readonly providers: readonly Provider[];
   readonly redirectUris: readonly string[];
@@ -84,7 +84,16 @@ const NOT_ACCEPTED = "The provider or the library did not accept the login";
 const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 
 export function createIdentityService(options: IdentityServiceOptions): IdentityService {
-  const { identities, users, oidcStates, providers, redirectUris, canLogIn, sendsMail: notifies } = options;
+  const {
+    identities,
+    users,
+    factors,
+    oidcStates,
+    providers,
+    redirectUris,
+    canLogIn,
+    sendsMail: notifies,
+  } = options;
   const { proveOwner, findUser, explainRejection } = options.owner;
 
   /** @throws INVALID_REQUEST */
@@ -156,6 +165,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     if (!user.emailVerified)
       return {
         verifiesEmail: true,
+        endsFactor: true,
         event: "user.taken_over",
         run: () => identities.takeOver(user, identity, noPassword(), { notifies }).catch(nullIfRaced),
       };
@@ -182,7 +192,8 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     }
     const { normalized, ...rest } = await claims();
     const user = await users.findByEmail(normalized);
-    if (user && settings.link) return { user, commit: linkOf(user, identity) };
+    if (user && settings.link && !(await factors.protects(user)))
+      return { user, commit: linkOf(user, identity) };
     if (user) {
       // A parallel login of the same identity can have created the user.
       if (await identities.find(identity)) return null;

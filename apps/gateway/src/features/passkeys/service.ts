@@ -156,7 +156,7 @@ export function createPasskeyService(options: PasskeyServiceOptions): PasskeySer
       const { userId: id, email, tokenVersion } = passkey;
       // A deletion of the user and a change of the e-mail delete the passkey.
       const changed = async () => reject("credential", passkey);
-      return { user: { id, email, tokenVersion }, amr: ["pop", "user"], changed };
+      return { user: { id, email, tokenVersion }, amr: ["pop", "user"], isTwoFactor: true, changed };
     },
   };
 }

@@ -1,0 +1,28 @@
+/** The claims `amr` and `acr`: how users log in, and with how many factors. */
+
+/**
+ * RFC 8176: a password, a passkey, or a code from a mail. A passkey proves the possession of a key and the presence of the user. The
+ * others are those of the first factor with a code of the application, or with a recovery code, which has no value of its own.
+ */
+export const AUTHENTICATION_METHODS = [
+  ...[["pwd"] as const, ["pop", "user"] as const, ["otp"] as const],
+  ...[["pwd", "otp", "mfa"] as const, ["pwd", "mfa"] as const, ["otp", "mfa"] as const],
+] as const;
+export type AuthenticationMethods = (typeof AUTHENTICATION_METHODS)[number];
+
+/** The class of a login, the claim `acr`: our own names, which claim no level of NIST. */
+export const AUTHENTICATION_CLASSES = ["1fa", "2fa"] as const;
+export type AuthenticationClass = (typeof AUTHENTICATION_CLASSES)[number];
+
+/**
+ * Returns the methods of a login that a code completed. Returns undefined for a provider, whose method RFC 8176 does not name.
+ * @param isRecovery whether a recovery code replaced the code of the application
+ */
+export const withSecondFactor = (
+  methods: AuthenticationMethods | undefined,
+  isRecovery: boolean,
+): AuthenticationMethods | undefined => {
+  const [first] = methods ?? [];
+  if (first === "pwd") return isRecovery ? ["pwd", "mfa"] : ["pwd", "otp", "mfa"];
+  return first === "otp" ? ["otp", "mfa"] : methods;
+};
