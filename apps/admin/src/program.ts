@@ -5,6 +5,7 @@ import { MailNotSent } from "@latchkey/mail";
 import { Command, CommanderError } from "commander";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { copyCommand } from "./commands/copy.ts";
+import { factorsCommand } from "./commands/factors.ts";
 import { hashCommand } from "./commands/hash.ts";
 import { withExamples } from "./commands/help.ts";
 import { mailCommand } from "./commands/mail.ts";
@@ -22,6 +23,8 @@ const ENVIRONMENT = `Environment (as for the service):
   DATABASE_URL_FILE  path of a file that contains the URL
   MAIL_*, PRODUCT_*, PUBLIC_URL
                      mail server, sender, texts and links
+  AUTH_FACTOR_KEY, AUTH_FACTOR_KEY_PREVIOUS
+                     keys of second factors, for factors rekey
   HASH_KERNEL        auto or the name of a kernel
                      default: auto
   PASSWORD_MIN_LENGTH, PASSWORD_BLOCKLIST
@@ -55,6 +58,7 @@ export function run(args: readonly string[], variables: Variables): Promise<numb
     .addCommand(restoreCommand(variables))
     .addCommand(raiseIdsCommand(variables))
     .addCommand(copyCommand(variables))
+    .addCommand(factorsCommand(variables))
     .addCommand(mailCommand(variables))
     .addCommand(secretCommand())
     .addCommand(hashCommand(variables));

@@ -57,6 +57,7 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
         refusesInactive: config.tokenKeys.privateKey !== null,
         hasPasskeys: accounts.hasPasskeys,
         hasIdentities: accounts.hasIdentities,
+        hasSecondFactor: accounts.hasSecondFactor,
       },
       limits: rateLimits && { store, digests, counters },
     }),

@@ -20,7 +20,7 @@ export type UserRef = { readonly email: string } | { readonly id: number };
 export type NewUser = Pick<StoredUser, "email" | "username" | "hashedPassword" | "roles" | "emailVerified">;
 
 export interface AdministrationOptions {
-  readonly database: Pick<Database, "users" | "passkeys" | "identities" | "outbox">;
+  readonly database: Pick<Database, "users" | "passkeys" | "identities" | "factors" | "outbox">;
   /** Whether the service sends mails. */
   readonly sendsMail: boolean;
   /** Creates the values of a user without a password. */
@@ -54,6 +54,8 @@ export interface Administration {
   removePasskeys(id: number, operator: Operator): Promise<User>;
   /** @throws USER_NOT_FOUND */
   removeIdentities(id: number, operator: Operator): Promise<User>;
+  /** Ends all tokens of the user, too. @throws USER_NOT_FOUND, FACTOR_NOT_FOUND */
+  removeFactor(id: number, operator: Operator): Promise<User>;
   /**
    * Creates a user without a password, and mails a link to choose one, which no budget limits. An existing user without a password
    * only gets the mail: `isNew` is false.
@@ -69,7 +71,7 @@ export interface Administration {
 }
 
 export function createAdministration({
-  database: { users, passkeys, identities, outbox },
+  database: { users, passkeys, identities, factors, outbox },
   sendsMail: notifies,
   createEndedPassword,
   hasPassword,
@@ -147,6 +149,16 @@ export function createAdministration({
     revokeTokens: ending("tokens.revoked", (id) => users.revokeTokens(id)),
     removePasskeys: ending("passkey.removed", (id) => passkeys.deleteAll(id, { notifies })),
     removeIdentities: ending("identity.removed", (id) => identities.deleteAll(id, { notifies })),
+
+    async removeFactor(id, operator) {
+      const user = await factors.delete(id, { notifies });
+      if (!user) {
+        expectUser(await users.findById(id), { id });
+        throw new AdministrationError("FACTOR_NOT_FOUND", "The user has no second factor.");
+      }
+      write("factor.removed", user, operator);
+      return user;
+    },
 
     async invite(invitation, operator) {
       const existing = await users.findByEmail(invitation.email);

@@ -1,6 +1,13 @@
 /** Explains, in the order in which the service decides, what happens if a user logs in now. Each sentence about a state names its remedy. */
 import { type AdminExplanation, WRONG_PASSWORDS } from "@latchkey/contracts";
-import { hasImportedHash, type User, type UserRepository } from "@latchkey/database";
+import {
+  type FactorRepository,
+  hasImportedHash,
+  MAX_FACTOR_FAILURES,
+  parseRecoveryCodes,
+  type User,
+  type UserRepository,
+} from "@latchkey/database";
 import { describeUser } from "./reports.ts";
 
 /** The configuration on which the result of a login depends. */
@@ -11,6 +18,7 @@ export interface LoginRules {
   readonly sendsMail: boolean;
   readonly hasPasskeys: boolean;
   readonly hasIdentities: boolean;
+  readonly hasSecondFactor: boolean;
 }
 
 /** What the counters of the limits say about a user. `off`: nothing is limited; `unknown`: the caller cannot read them. */
@@ -27,6 +35,7 @@ export type LoginLimits =
 
 export interface ExplanationOptions {
   readonly users: Pick<UserRepository, "countLoginMeans">;
+  readonly factors: Pick<FactorRepository, "find" | "pauseSeconds">;
   readonly hasPassword: (user: User) => boolean;
   /** Returns the format of an imported hash. */
   readonly formatOf: (importedHash: string) => string;
@@ -67,6 +76,29 @@ function explainSuccess(limits: LoginLimits, networks: number): string | null {
 
 type Sentence = AdminExplanation[number];
 
+/** What a user with a second factor needs after the first one; null if the user has none. */
+async function explainFactor(
+  user: User,
+  factors: ExplanationOptions["factors"],
+): Promise<Pick<Sentence, "code" | "message"> | null> {
+  const factor = user.factorId === null ? null : await factors.find(user.id);
+  if (!factor) return null;
+  const left = parseRecoveryCodes(factor).length;
+  const rest = `${left} recovery codes are left.`;
+  if (factor.failures >= MAX_FACTOR_FAILURES)
+    return {
+      code: "factor_locked",
+      message: `After ${factor.failures} wrong codes, the second factor accepts only recovery codes: others get 403 FACTOR_LOCKED. ${rest}`,
+    };
+  const pauseSeconds = await factors.pauseSeconds(user.id);
+  const wait =
+    pauseSeconds > 0 ? ` The next attempt is possible in ${describeDuration(pauseSeconds * 1000)}.` : "";
+  return {
+    code: "factor",
+    message: `Every login but that with a passkey also needs a code of the user's application: 403 SECOND_FACTOR_REQUIRED. Wrong codes since the latest right one: ${factor.failures}.${wait} ${rest} If the user lost both:`,
+  };
+}
+
 export async function explainLogin(user: User, options: ExplanationOptions): Promise<AdminExplanation> {
   const { users, formatOf, rules, limits } = options;
   const details = await describeUser(users, user, options.hasPassword);
@@ -75,6 +107,7 @@ export async function explainLogin(user: User, options: ExplanationOptions): Pro
   const command = (name: string) => ({ command: `${TOOL} ${name} ${user.id}` });
   const mailed = hasPassword ? command("send-reset") : { command: `${TOOL} invite ${user.email}` };
   const newPassword = rules.sendsMail ? mailed : command("set-password");
+  const factor = await explainFactor(user, options.factors);
   const sentences: (Sentence | false)[] = [
     !user.isActive && {
       code: "inactive",
@@ -116,6 +149,7 @@ export async function explainLogin(user: User, options: ExplanationOptions): Pro
         message: `After ${WRONG_PASSWORDS.capacity} wrong values of current_password, changes that require it get 429 TOO_MANY_REQUESTS for ${describeDuration(limits.wrongPasswords.remainingMs)}, according to ${limits.counters}. A login with the password ends this. A reset does not require it:`,
         ...newPassword,
       },
+    factor !== null && { ...factor, ...command("remove-factor") },
     {
       code: "passkeys",
       message: `The user has ${passkeys} passkeys${rules.hasPasskeys ? "" : ", but logins with passkeys are off"}.`,

@@ -21,16 +21,19 @@ export async function* listUsers(users: UserRepository, request: Partial<UserSea
 /**
  * Counts all users.
  * @param formatOf returns the format of an imported hash
- * @param signal ends the count. @throws its reason
+ * @param options.countsFactors whether second factors are on
+ * @param options.signal ends the count. @throws its reason
  */
 export async function countUsers(
   users: Pick<UserRepository, "countTotals" | "countImported">,
   formatOf: (importedHash: string) => string,
-  signal?: AbortSignal,
+  { countsFactors, signal }: { readonly countsFactors: boolean; readonly signal?: AbortSignal },
 ): Promise<AdminStats> {
   const totals = await users.countTotals(30 * DAY_SECONDS, signal);
   const imported = Object.fromEntries(await users.countImported(formatOf, signal));
-  return { users: totals.users, inactive: totals.inactive, active_30_days: totals.recent, imported };
+  const { users: all, inactive, recent, secondFactors } = totals;
+  const factors = countsFactors ? { second_factor: secondFactors } : {};
+  return { users: all, inactive, active_30_days: recent, ...factors, imported };
 }
 
 type HasPassword = (user: User) => boolean;

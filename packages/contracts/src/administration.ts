@@ -118,6 +118,7 @@ export const AdminStats = Type.Object({
   users: count("All users."),
   inactive: count("Deactivated users."),
   active_30_days: count("Users who logged in within 30 days."),
+  second_factor: Type.Optional(count("Users with a second factor; only if second factors are on.")),
   imported: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
     description: "Users whose password still has the hash of another system, by format.",
     examples: [{ bcrypt: 12 }],

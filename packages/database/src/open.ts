@@ -51,11 +51,16 @@ export async function copyDatabase(
  */
 export async function raiseDatabaseIds(
   options: DatabaseOptions,
-  { by, withoutPasskeys, keepsTokens }: { readonly by: number } & Omit<RaiseOptions, "raise">,
+  { by, withoutPasskeys, withoutFactors, keepsTokens }: { readonly by: number } & Omit<RaiseOptions, "raise">,
 ): Promise<LastIds> {
   const { raisedBy, raiseIds } = await import("./maintenance/raise-ids.ts");
   return withSession(options, "database", (session) =>
-    raiseIds(session, { raise: (lastIds) => raisedBy(lastIds, by), withoutPasskeys, keepsTokens }),
+    raiseIds(session, {
+      raise: (lastIds) => raisedBy(lastIds, by),
+      withoutPasskeys,
+      withoutFactors,
+      keepsTokens,
+    }),
   );
 }
 

@@ -9,7 +9,7 @@ import { Command } from "commander";
 import { readOptions } from "../database.ts";
 import type { Variables } from "../environment.ts";
 import { withExamples } from "./help.ts";
-import { describeLastIds, keyWarning, WITHOUT_PASSKEYS_OPTION } from "./raise-ids.ts";
+import { describeLastIds, keyWarning, WITHOUT_FACTORS_OPTION, WITHOUT_PASSKEYS_OPTION } from "./raise-ids.ts";
 
 const KEYS = ["AUTH_SECRET_KEY", "AUTH_PRIVATE_KEY"].flatMap((name) => [name, `${name}_FILE`]);
 const STREAM = "-";
@@ -42,6 +42,12 @@ export const backupCommand = (variables: Variables): Command =>
       });
     });
 
+interface RestoreOptions {
+  readonly force?: boolean;
+  readonly withoutPasskeys?: boolean;
+  readonly withoutFactors?: boolean;
+}
+
 export const restoreCommand = (variables: Variables): Command =>
   withExamples(
     new Command("restore"),
@@ -52,8 +58,9 @@ export const restoreCommand = (variables: Variables): Command =>
     .argument("<file>", "a file that `backup` wrote, or -")
     .option("--force", "replace the database if it exists")
     .option(...WITHOUT_PASSKEYS_OPTION)
-    .action(async (file: string, options: { force?: boolean; withoutPasskeys?: boolean }) => {
-      const { force = false, withoutPasskeys = false } = options;
+    .option(...WITHOUT_FACTORS_OPTION)
+    .action(async (file: string, options: RestoreOptions) => {
+      const { force = false, withoutPasskeys = false, withoutFactors = false } = options;
       const path = fileOf(
         variables,
         (url) =>
@@ -66,7 +73,11 @@ export const restoreCommand = (variables: Variables): Command =>
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const lastIds = await withDraft(path, async (draft) => {
         await pipeline(source, createWriteStream(draft, { mode: 0o600, flags: "wx" }));
-        return restoreFile(path, draft, { withoutPasskeys, prepare: () => rm(key, { force: true }) });
+        return restoreFile(path, draft, {
+          withoutPasskeys,
+          withoutFactors,
+          prepare: () => rm(key, { force: true }),
+        });
       });
       await write(`Restored ${printable(path)}. ${describeLastIds(lastIds)}\n`);
       writeError(

@@ -123,6 +123,17 @@ up, logins return 429 until one is refilled. The service notifies the user.`,
     ({ removeIdentities }, { id }, operator) => removeIdentities(id, operator),
   ),
   {
+    name: "remove-factor",
+    description: "remove the second factor of a user who lost the device and the recovery codes",
+    about:
+      "The user then logs in without a code. All tokens of the user are revoked, and the\nservice notifies the user. Before, make sure that the user is the owner: whoever\nhas the password or the mailbox can log in afterwards.",
+    begin:
+      () =>
+      ({ removeFactor }, { id }, operator) =>
+        removeFactor(id, operator),
+    mails: true,
+  },
+  {
     name: "set-roles",
     description: "replace the roles of a user, or remove all",
     examples: [

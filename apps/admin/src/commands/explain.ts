@@ -14,7 +14,13 @@ import { openAdministration } from "../users.ts";
 import { JSON_OPTION, USER, withExamples } from "./help.ts";
 
 const VARIABLES = [
-  ...(["AUTH_ALGORITHM", "AUTH_PRIVATE_KEY", "AUTH_REQUIRE_VERIFIED_EMAIL", "AUTH_SECRET_KEY"] as const),
+  ...([
+    "AUTH_ALGORITHM",
+    "AUTH_PRIVATE_KEY",
+    "AUTH_REQUIRE_VERIFIED_EMAIL",
+    "AUTH_SECOND_FACTOR",
+    "AUTH_SECRET_KEY",
+  ] as const),
   ...(["MAIL_URL", "NODE_ENV", "OIDC_PROVIDERS", "PASSKEY_ORIGINS"] as const),
   ...(["RATE_LIMIT_ENABLED", "REDIS_URL"] as const),
 ];
@@ -25,6 +31,7 @@ const toRules = (values: ReturnType<typeof readVariables<(typeof VARIABLES)[numb
   sendsMail: sendsMail(values),
   hasPasskeys: values.PASSKEY_ORIGINS !== null,
   hasIdentities: values.OIDC_PROVIDERS !== null,
+  hasSecondFactor: values.AUTH_SECOND_FACTOR,
 });
 
 export const explainCommand = (variables: Variables): Command =>
@@ -47,6 +54,7 @@ export const explainCommand = (variables: Variables): Command =>
         const sentences = user
           ? await explainLogin(user, {
               users: database.users,
+              factors: database.factors,
               hasPassword,
               formatOf: hashFormat,
               rules: toRules(values),

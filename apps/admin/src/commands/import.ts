@@ -7,7 +7,7 @@ import { hashFormat } from "@latchkey/hashing";
 import { Command } from "commander";
 import { IsDateTime } from "typebox/format";
 import { withDatabase } from "../database.ts";
-import type { Variables } from "../environment.ts";
+import { readVariables, type Variables } from "../environment.ts";
 import { importUsers } from "../import/import-users.ts";
 import { readLines } from "../import/lines.ts";
 import { formatLine } from "../import/user-line.ts";
@@ -93,8 +93,9 @@ export const statsCommand = (variables: Variables): Command =>
     )
     .option(...JSON_OPTION)
     .action(async ({ json = false }: Options) => {
+      const { AUTH_SECOND_FACTOR: countsFactors } = readVariables(["AUTH_SECOND_FACTOR"], variables);
       await withDatabase(variables, async ({ users }) => {
-        const { imported, ...totals } = await countUsers(users, hashFormat);
+        const { imported, ...totals } = await countUsers(users, hashFormat, { countsFactors });
         await write(json ? `${toJson({ ...totals, imported })}\n` : formatCounts({ ...totals, ...imported }));
       });
     });

@@ -15,6 +15,11 @@ export const WITHOUT_PASSKEYS_OPTION = [
   "delete all passkeys and identities, also those that users have removed since",
 ] as const;
 
+export const WITHOUT_FACTORS_OPTION = [
+  "--without-factors",
+  "delete all second factors, for example because their key is lost",
+] as const;
+
 export const keyWarning = (event: "restore" | "import"): string =>
   `Set a new AUTH_SECRET_KEY or AUTH_PRIVATE_KEY before you start the service, and remove AUTH_SECRET_KEY_PREVIOUS, AUTH_NEXT_PUBLIC_KEY and AUTH_PREVIOUS_PUBLIC_KEY: tokens from before the ${event} can belong to other users.\n`;
 
@@ -28,6 +33,7 @@ interface RaiseIdsOptions {
   readonly by: string;
   readonly keepTokens?: boolean;
   readonly withoutPasskeys?: boolean;
+  readonly withoutFactors?: boolean;
   readonly json?: boolean;
 }
 
@@ -45,15 +51,20 @@ export const raiseIdsCommand = (variables: Variables): Command =>
     .option("--by <number>", "how many ids can be lost", "1000000")
     .option("--keep-tokens", "only make new ids higher: no transaction is lost")
     .option(...WITHOUT_PASSKEYS_OPTION)
+    .option(...WITHOUT_FACTORS_OPTION)
     .option(...JSON_OPTION)
     .action(async (options: RaiseIdsOptions) => {
-      const { withoutPasskeys = false, keepTokens = false, json = false } = options;
-      if (keepTokens && withoutPasskeys)
-        throw usageError("--keep-tokens and --without-passkeys cannot be combined.");
+      const { withoutPasskeys = false, withoutFactors = false, keepTokens = false, json = false } = options;
+      if (keepTokens && (withoutPasskeys || withoutFactors))
+        throw usageError(
+          `--keep-tokens and --without-${withoutPasskeys ? "passkeys" : "factors"} cannot be combined.`,
+        );
       const by = parseWholeNumber({ name: "--by", text: options.by }, { min: 1, max: ID_MAX });
       const database = readOptions(variables);
       expectFile(database);
-      const lastIds = await raiseDatabaseIds(database, { by, withoutPasskeys, keepsTokens: keepTokens });
+      const lastIds = await raiseDatabaseIds(database, {
+        ...{ by, withoutPasskeys, withoutFactors, keepsTokens: keepTokens },
+      });
       const text = keepTokens ? `${describeIds(lastIds)} Nothing else is changed.` : describeLastIds(lastIds);
       await write(`${json ? toJson({ last_ids: lastIds }) : text}\n`);
       if (!json && !keepTokens) writeError(`After a restore: ${keyWarning("restore")}`);

@@ -35,7 +35,10 @@ export const showCommand = (variables: Variables): Command =>
         const { passkeys, identities } = await describeLogins(database, user, format);
         const email_digest = (await digests.openEmailDigest())(user.email);
         const last_login_at = user.lastLoginAt;
-        const details = { last_login_at, passkeys, identities, email_digest, familiar_networks };
+        const factor = user.factorId === null ? {} : { second_factor: true };
+        const details = {
+          ...{ last_login_at, ...factor, passkeys, identities, email_digest, familiar_networks },
+        };
         await printUser(user, format, details);
       });
     });

@@ -18,6 +18,8 @@ import { withExclusiveSession } from "./exclusive-session.ts";
 
 export interface RestoreOptions {
   readonly withoutPasskeys: boolean;
+  /** See `RaiseOptions`. @default false */
+  readonly withoutFactors?: boolean;
   /** Runs after all checks, immediately before the move. */
   readonly prepare: () => Promise<void>;
 }
@@ -32,13 +34,13 @@ export interface RestoreOptions {
 export async function restoreFile(
   path: string,
   source: string,
-  { withoutPasskeys, prepare }: RestoreOptions,
+  { withoutPasskeys, withoutFactors, prepare }: RestoreOptions,
 ): Promise<LastIds> {
   const backupKey = await checkBackup(source);
   const replace = async (replaced: ReplacedFile | null) => {
     const raise = (backup: LastIds) => lastIdsAfter(backup, backupKey, replaced);
     const lastIds = await withExclusiveSession(source, "database", (session) =>
-      raiseIds(session, { raise, withoutPasskeys }),
+      raiseIds(session, { raise, withoutPasskeys, withoutFactors }),
     );
     await sync(source);
     await prepare();

@@ -19,6 +19,8 @@ export interface RaiseOptions {
   readonly raise: (lastIds: LastIds) => LastIds;
   /** Deletes all passkeys and identities: a backup also has those that users have removed since. @default false */
   readonly withoutPasskeys?: boolean | undefined;
+  /** Deletes all second factors, for example because their key is lost. @default false */
+  readonly withoutFactors?: boolean | undefined;
   /** Changes nothing but the ids of new rows: no transaction was lost. @default false */
   readonly keepsTokens?: boolean | undefined;
 }
@@ -41,10 +43,10 @@ export const raisedBy = (lastIds: LastIds, by: number): LastIds => lastIdsOf((ta
 /** Returns the new last ids. @throws IdsExhausted */
 export async function raiseIds(
   session: ExclusiveSession,
-  { raise, withoutPasskeys = false, keepsTokens = false }: RaiseOptions,
+  { raise, withoutPasskeys = false, withoutFactors = false, keepsTokens = false }: RaiseOptions,
 ): Promise<LastIds> {
   const { orm, tables, dialect } = session;
-  const { users, passkeys, identities } = dialect.tables;
+  const { users, passkeys, identities, factors } = dialect.tables;
   const tableOf = (name: keyof LastIds) => {
     const table = tables.find((one) => one.name === name);
     if (!table) throw new Error(`The schema has no table ${name}`);
@@ -62,9 +64,11 @@ export async function raiseIds(
   const values = {
     tokenVersion: sql`${users.tokenVersion} + ${dialect.randomTo(MAX_VERSIONS)}`,
     passwordChangeTokenId: null,
+    ...(withoutFactors && { factorId: null }),
     ...(withoutPasskeys && { passkeyRevision: sql`${users.passkeyRevision} + 1` }),
   };
   await orm.update(users).set(values).execute();
+  if (withoutFactors) await orm.delete(factors).execute();
   if (withoutPasskeys) for (const table of [passkeys, identities]) await orm.delete(table).execute();
   return lastIds;
 }

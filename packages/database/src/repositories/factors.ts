@@ -72,6 +72,8 @@ export interface FactorRepository {
    * @param options.notifies see `FactorChange`
    */
   countAttempt(owner: FactorOwner, options: FactorChange): Promise<FactorAttempt>;
+  /** Returns the time until the next possible attempt, or 0. */
+  pauseSeconds(userId: number): Promise<number>;
   /** Ends the count. Returns false if a code of this time step or a later one was accepted before. */
   acceptStep(owner: FactorOwner, step: number): Promise<boolean>;
   /** Deletes the recovery code. Returns how many remain, or null if the factor does not have it. */
@@ -109,6 +111,9 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
     [...PAUSES].reverse().map((one) => sql`when ${failures} >= ${one.failures} then ${one.seconds}`),
     sql` `,
   )} else 0 end`;
+
+  /** The seconds until the next possible attempt, negative in the past. */
+  const remaining = sql<number | string>`${secondsUntil(failedAt)} + ${pause}`;
 
   const setOldestRelease = (transaction: Orm, release: string) =>
     transaction.execute(
@@ -160,7 +165,7 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         const isPossible = or(
           lt(failures, FREE_FAILURES),
           isNull(failedAt),
-          sql`${secondsUntil(failedAt)} + ${pause} <= 0`,
+          sql`${remaining} <= 0`,
           sql`${secondsUntil(failedAt)} > ${CLOCK_DIFFERENCE_SECONDS}`,
         );
         const counted = transaction.update(factors).set({ failures: sql`${failures} + 1`, failedAt: clock });
@@ -171,12 +176,16 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
             await transaction.execute(notifyOfFailures(owner.userId));
           return { result: "counted" };
         }
-        const remaining = sql<number | string>`${secondsUntil(failedAt)} + ${pause}`;
         const [found] = await transaction.select({ failures, remaining }).from(factors).where(isOwn(owner));
         if (!found) return { result: "missing" };
         if (found.failures >= MAX_FACTOR_FAILURES) return { result: "locked" };
         return { result: "paused", retryAfterSeconds: Math.max(1, Math.ceil(Number(found.remaining))) };
       }),
+    pauseSeconds: async (userId) => {
+      const query = orm.select({ remaining, failures }).from(factors).where(eq(factors.userId, userId));
+      const [found] = await run(query);
+      return found && found.failures >= FREE_FAILURES ? Math.max(0, Number(found.remaining)) : 0;
+    },
     acceptStep: async (owner, step) => {
       const values = { lastStep: step, failures: 0, failedAt: null, lastUsedAt: clock };
       const query = orm.update(factors).set(values);

@@ -11,6 +11,7 @@ export interface UserTotals {
   readonly inactive: number;
   /** Users who logged in since the given time. */
   readonly recent: number;
+  readonly secondFactors: number;
 }
 
 export interface UserCounts {
@@ -30,10 +31,10 @@ const given = placeholders("after");
 
 /** Counts the next users in the order of ids. */
 export function totalsQuery(orm: Orm, { tables: { users }, later }: Dialect, recentSeconds: number) {
-  const { id, isActive, lastLoginAt } = users;
+  const { id, isActive, lastLoginAt, factorId } = users;
   const sumOf = (condition: SQL) =>
     sql<number | string>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`;
-  const next = orm.select({ id, isActive, lastLoginAt }).from(users).where(gt(id, given.after));
+  const next = orm.select({ id, isActive, lastLoginAt, factorId }).from(users).where(gt(id, given.after));
   const slice = next.orderBy(asc(id)).limit(SLICE_ROWS).as("slice");
   return orm
     .select({
@@ -41,6 +42,7 @@ export function totalsQuery(orm: Orm, { tables: { users }, later }: Dialect, rec
       users: count(),
       inactive: sumOf(isInactive(slice.isActive)),
       recent: sumOf(sql`${slice.lastLoginAt} > ${later(-recentSeconds)}`),
+      secondFactors: sumOf(isNotNull(slice.factorId)),
     })
     .from(slice);
 }
@@ -60,12 +62,13 @@ export function createUserCounts({ orm, prepare }: RepositoryClient, dialect: Di
 
   return {
     countTotals: async (recentSeconds, signal) => {
-      const totals = { users: 0, inactive: 0, recent: 0 };
+      const totals = { users: 0, inactive: 0, recent: 0, secondFactors: 0 };
       const countNext = prepare(totalsQuery(orm, dialect, recentSeconds));
       const read = async (after: number) => {
         const [slice] = await countNext({ after });
         if (!slice?.last) return null;
-        for (const name of ["users", "inactive", "recent"] as const) totals[name] += Number(slice[name]);
+        for (const name of ["users", "inactive", "recent", "secondFactors"] as const)
+          totals[name] += Number(slice[name]);
         return Number(slice.last);
       };
       await readSlices(0, read, signal);

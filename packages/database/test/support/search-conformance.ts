@@ -54,7 +54,7 @@ export function searchConformance(test: Test): void {
       [two, { ...none, networks: 1 }],
       [three, none],
     ]);
-    expect(await users.countTotals(60)).toEqual({ users: 4, inactive: 1, recent: 0 });
+    expect(await users.countTotals(60)).toEqual({ users: 4, inactive: 1, recent: 0, secondFactors: 0 });
   });
 
   test("a login stores its time at most once a day, and does not change updatedAt", async ({
@@ -70,10 +70,20 @@ export function searchConformance(test: Test): void {
     expect(await users.findById(id)).toEqual(first);
     expect(first?.updatedAt).toBe(updatedAt);
     await query(`update users set last_login_at = '2020-01-01T00:00:00.000Z' where id = ${id}`);
-    expect(await users.countTotals(30 * DAY_SECONDS)).toEqual({ users: 2, inactive: 0, recent: 0 });
+    expect(await users.countTotals(30 * DAY_SECONDS)).toEqual({
+      users: 2,
+      inactive: 0,
+      recent: 0,
+      secondFactors: 0,
+    });
     await users.storeLogin(id);
     expect((await users.findById(id))?.lastLoginAt).not.toBe("2020-01-01T00:00:00.000Z");
-    expect(await users.countTotals(30 * DAY_SECONDS)).toEqual({ users: 2, inactive: 0, recent: 1 });
+    expect(await users.countTotals(30 * DAY_SECONDS)).toEqual({
+      users: 2,
+      inactive: 0,
+      recent: 1,
+      secondFactors: 0,
+    });
   });
 
   test("an operator's change makes all of its changes, or none if one of them is not possible", async ({

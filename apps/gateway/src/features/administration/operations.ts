@@ -185,6 +185,21 @@ export function administrationOperations(options: AdministrationOperationsOption
     }),
     operation({
       ...OF_USER,
+      id: "removeUserFactor",
+      method: "DELETE",
+      path: "/admin/users/:id/factor",
+      summary: "Remove the second factor of a user",
+      description:
+        "For a user who lost the device and the recovery codes. Ends all tokens of the user. With mail, the user is notified.",
+      query: contracts.AdminReasonQuery,
+      success: { status: 204, description: "The second factor is removed." },
+      errors: ["USER_NOT_FOUND", "FACTOR_NOT_FOUND"],
+      async handler({ params, query, principal }) {
+        await service.removeFactor(params.id, { ...principal, ...query });
+      },
+    }),
+    operation({
+      ...OF_USER,
       id: "sendUserPasswordReset",
       method: "POST",
       path: "/admin/users/:id/password-reset",

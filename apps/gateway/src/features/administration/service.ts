@@ -32,7 +32,7 @@ import { monotonicNow } from "../../rate-limit/clock.ts";
 import type { Store } from "../../rate-limit/store.ts";
 
 interface AdministrationServiceOptions extends Pick<AdministrationOptions, "audit"> {
-  readonly database: Pick<Database, "users" | "passkeys" | "identities" | "outbox">;
+  readonly database: Pick<Database, "users" | "passkeys" | "identities" | "factors" | "outbox">;
   readonly hasher: Pick<Hasher, "hash">;
   readonly rules: LoginRules;
   /** What the public API counts with; null: nothing is limited. */
@@ -47,7 +47,7 @@ interface CountersOptions {
 }
 
 export interface AdministrationService
-  extends Pick<Administration, "delete" | "revokeTokens" | "removePasskeys" | "sendReset"> {
+  extends Pick<Administration, "delete" | "revokeTokens" | "removePasskeys" | "removeFactor" | "sendReset"> {
   /** @throws USER_NOT_FOUND */
   explain(id: number): Promise<AdminExplanation>;
   /** @throws USER_NOT_FOUND */
@@ -88,7 +88,14 @@ export function createAdministrationService(options: AdministrationServiceOption
     async explain(id) {
       const user = await administration.find({ id });
       const found = await readLimits(user);
-      return explainLogin(user, { users, hasPassword, formatOf: hashFormat, rules, limits: found });
+      return explainLogin(user, {
+        users,
+        factors: database.factors,
+        hasPassword,
+        formatOf: hashFormat,
+        rules,
+        limits: found,
+      });
     },
     read: async (id) => describe(await administration.find({ id })),
     async list(request, signal) {
@@ -133,8 +140,9 @@ export function createAdministrationService(options: AdministrationServiceOption
     delete: administration.delete,
     revokeTokens: administration.revokeTokens,
     removePasskeys: administration.removePasskeys,
+    removeFactor: administration.removeFactor,
     sendReset: administration.sendReset,
-    count: (signal) => countUsers(users, hashFormat, signal),
+    count: (signal) => countUsers(users, hashFormat, { countsFactors: rules.hasSecondFactor, signal }),
   };
 }
 
