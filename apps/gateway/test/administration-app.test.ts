@@ -361,7 +361,8 @@ test("the document describes each operation, and no path of it exists on the pub
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   expect(operations.sort()).toEqual([
-    ...["DELETE /admin/users/{id}", "DELETE /admin/users/{id}/passkeys", "DELETE /admin/users/{id}/tokens"],
+    ...["DELETE /admin/users/{id}", "DELETE /admin/users/{id}/factor", "DELETE /admin/users/{id}/passkeys"],
+    "DELETE /admin/users/{id}/tokens",
     ...["GET /admin/stats", "GET /admin/users", "GET /admin/users/{id}", "GET /admin/users/{id}/explanation"],
     "PATCH /admin/users/{id}",
     ...["POST /admin/users", "POST /admin/users/{id}/password-reset"],

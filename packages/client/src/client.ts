@@ -2,7 +2,15 @@
 import { readClaims } from "./claims.ts";
 import { startDeadline } from "./deadline.ts";
 import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
-import type { Client, CreatePasskeyRequest, Oidc, PasskeyLoginRequest, Passkeys, Token } from "./methods.ts";
+import type {
+  Client,
+  CreatePasskeyRequest,
+  Factor,
+  Oidc,
+  PasskeyLoginRequest,
+  Passkeys,
+  Token,
+} from "./methods.ts";
 import { createBegunLogins, createChallenge } from "./oidc.ts";
 import { iterateItems, iteratePages } from "./pages.ts";
 import { promptForPasskey } from "./passkeys.ts";
@@ -65,10 +73,20 @@ export function createClient(options: ClientOptions): Client {
 
   /** Stores the token of a login. */
   async function logIn(request: Promise<Token>): Promise<Token> {
-    const token = await request;
+    const token = await request.catch(offerSecondFactor);
     await session.store(token.access_token);
     return token;
   }
+
+  /** Rejects with the error of a login. If it is that a second factor is required, it gets the method that sends the code. */
+  const offerSecondFactor = (error: unknown): never => {
+    if (error instanceof LatchkeyError && error.code === "SECOND_FACTOR_REQUIRED") {
+      const { state = "" } = error;
+      error.finish = (code, init) =>
+        logIn(send("POST", "/auth/login/factor", { body: { state, code }, member: "access_token" }, init));
+    }
+    throw error;
+  };
 
   const passkeys: Passkeys = {
     async create(name, currentPassword, init) {
@@ -96,6 +114,40 @@ export function createClient(options: ClientOptions): Client {
     },
     list: (init) => sendAuthorized("GET", "/auth/passkeys", {}, init),
     remove: (id, init) => sendAuthorized("DELETE", "/auth/passkeys/{id}", { path: { id } }, init),
+  };
+
+  const factor: Factor = {
+    get: (init) => sendAuthorized("GET", "/auth/factor", {}, init),
+    async begin({ currentPassword, code } = {}, init) {
+      const body = {
+        ...(currentPassword !== undefined && { current_password: currentPassword }),
+        ...(code !== undefined && { code }),
+      };
+      const parts = { body, member: "state" } as const;
+      const { secret, uri, state } = await sendAuthorized("POST", "/auth/factor/options", parts, init);
+      return {
+        ...{ secret, uri },
+        async finish(code, emailCode, init) {
+          const email = emailCode !== undefined && { email_code: emailCode };
+          const parts = { body: { state, code, ...email }, member: "access_token" } as const;
+          const created = await sendAuthorized("POST", "/auth/factor", parts, init);
+          await session.store(created.access_token);
+          return created.recovery_codes;
+        },
+      };
+    },
+    async createRecoveryCodes({ currentPassword, code }, init) {
+      const body = { code, ...(currentPassword !== undefined && { current_password: currentPassword }) };
+      const parts = { body, member: "recovery_codes" } as const;
+      const { recovery_codes } = await sendAuthorized("POST", "/auth/factor/recovery-codes", parts, init);
+      return recovery_codes;
+    },
+    async remove({ currentPassword, code }, init) {
+      const body = { code, ...(currentPassword !== undefined && { current_password: currentPassword }) };
+      const token = await session.current();
+      await sendFresh("POST", "/auth/factor/removal", { body }, { ...init, token });
+      session.endLogin(token);
+    },
   };
 
   const begun = createBegunLogins(`latchkey oidc ${options.baseUrl}`);
@@ -140,6 +192,7 @@ export function createClient(options: ClientOptions): Client {
     },
     passkeys,
     oidc,
+    factor,
     async emailLogin(email, init) {
       const parts = { body: { email }, member: "state" } as const;
       const { state } = await send("POST", "/auth/login/email/options", parts, init);

@@ -1,4 +1,6 @@
 /** `LatchkeyError` for an error response or a redirect, and `LatchkeyConnectionError` if there is no response. */
+import type { Token } from "./methods.ts";
+import type { RequestOptions } from "./request.ts";
 import type { ErrorCode, ValidationIssue } from "./types.ts";
 
 class ResponseError extends Error {
@@ -9,6 +11,13 @@ class ResponseError extends Error {
   readonly detail: string | ValidationIssue[];
   /** The taken one, if `code` is `USER_ALREADY_EXISTS`. */
   readonly field: "email" | "username" | undefined;
+  /** If `code` is `SECOND_FACTOR_REQUIRED`: identifies the login for five minutes. It is no token. */
+  readonly state: string | undefined;
+  /**
+   * Only of a login whose `code` is `SECOND_FACTOR_REQUIRED`: completes it with a code of the user's application, or with a recovery
+   * code, and stores the token. It can be called again after a wrong code (401 `FACTOR_CODE_REJECTED`).
+   */
+  finish: ((code: string, options?: RequestOptions) => Promise<Token>) | undefined;
   /** Identifies the request in the service's log. */
   readonly requestId: string | undefined;
   /** Seconds until a retry is useful, from `Retry-After`. */
@@ -16,7 +25,7 @@ class ResponseError extends Error {
 
   /** @param body the parsed JSON, or the text of any other body */
   constructor(response: Response, body: unknown) {
-    const { detail, code, field } = toEnvelope(body);
+    const { detail, code, field, state } = toEnvelope(body);
     const issues = Array.isArray(detail) ? detail.filter(isIssue) : [];
     const message = typeof detail === "string" ? detail : issues.map(describeIssue).join("; ");
     super(message || describeStatus(response));
@@ -24,6 +33,7 @@ class ResponseError extends Error {
     this.code = typeof code === "string" ? (code as ErrorCode) : undefined;
     this.detail = this.status === 422 ? issues : this.message;
     this.field = field === "email" || field === "username" ? field : undefined;
+    this.state = typeof state === "string" ? state : undefined;
     this.requestId = response.headers.get("x-request-id") ?? undefined;
     this.retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"));
   }
@@ -91,7 +101,7 @@ function describeStatus({ ok, status, statusText, type }: Response): string {
 const describeIssue = ({ loc, msg }: ValidationIssue): string => `${loc.join(".")} ${msg}`;
 
 /** Returns an empty object if the body has no members, for example the text of a proxy's page. */
-const toEnvelope = (body: unknown): { readonly [Name in "detail" | "code" | "field"]?: unknown } =>
+const toEnvelope = (body: unknown): { readonly [Name in "detail" | "code" | "field" | "state"]?: unknown } =>
   typeof body === "object" && body !== null ? body : {};
 
 /** A proxy or a gateway can send another form. */

@@ -25,6 +25,7 @@ export type Token = ResponseOf<"login">[200];
 export type CreatePasskeyRequest = RequestOf<"createPasskey">;
 export type PasskeyLoginRequest = RequestOf<"passkeyLogin">;
 export type Passkey = ResponseOf<"createPasskey">[201];
+export type SecondFactor = ResponseOf<"getFactor">[200];
 export type Identity = ResponseOf<"addIdentity">[201];
 export type PublicKeySet = ResponseOf<"getJwks">[200];
 export type Todo = ResponseOf<"getTodo">[200];
@@ -35,15 +36,53 @@ type ApiOperation = {
   [Id in keyof operations]: operations[Id]["responses"] extends { 429: unknown } ? Id : never;
 }[keyof operations];
 type PasskeyOperation = Extract<ApiOperation, `${string}asskey${string}`>;
+type FactorOperation = Extract<
+  ApiOperation,
+  `${string}Factor${string}` | `factor${string}` | `${string}RecoveryCodes`
+>;
 type IdentityOperation = Extract<ApiOperation, `oidc${string}` | `${string}Identit${string}`>;
 /**
  * Each operation has a method of the same name. The operations of passkeys have methods in {@link Passkeys}, those of identities in
- * {@link Oidc}. {@link Client.emailLogin} combines two.
+ * {@link Oidc}, and those of second factors in {@link Factor}. {@link Client.emailLogin} combines two.
  */
 type Operations = Record<
-  Exclude<ApiOperation, PasskeyOperation | IdentityOperation | "emailLoginOptions">,
+  Exclude<ApiOperation, PasskeyOperation | IdentityOperation | FactorOperation | "emailLoginOptions">,
   (...parameters: never[]) => Promise<unknown>
 >;
+
+/** What proves the owner: the password, which users without one omit, and a code of the second factor or a recovery code. */
+export interface FactorProof {
+  readonly currentPassword?: string | undefined;
+  readonly code: string;
+}
+
+/** A second factor that is not confirmed. */
+export interface BegunFactor {
+  /** For users who cannot scan the QR code. */
+  readonly secret: string;
+  /** The content of the QR code. */
+  readonly uri: string;
+  /**
+   * Sets up the second factor, stores the new token, because all others end, and returns the recovery codes.
+   * @param code of the application
+   * @param emailCode the code from the mail. Required if the service sends mail
+   */
+  finish(code: string, emailCode?: string, options?: RequestOptions): Promise<string[]>;
+}
+
+/**
+ * Methods for second factors. The service must have them enabled. A login of a user who has one throws a `LatchkeyError` with the code
+ * `SECOND_FACTOR_REQUIRED`, whose `finish` sends the code.
+ */
+export interface Factor {
+  /** @throws LatchkeyError `FACTOR_NOT_FOUND` if the user has no second factor */
+  get(options?: RequestOptions): Promise<SecondFactor>;
+  /** @param proof a user who has a second factor also sends a code of it, and replaces it */
+  begin(proof?: Partial<FactorProof>, options?: RequestOptions): Promise<BegunFactor>;
+  createRecoveryCodes(proof: FactorProof, options?: RequestOptions): Promise<string[]>;
+  /** Ends all tokens of the user, and forgets the stored one. */
+  remove(proof: FactorProof, options?: RequestOptions): Promise<void>;
+}
 
 /**
  * Methods for passkeys. The service must have passkeys enabled. `create` and `login` work in browsers only, and also throw
@@ -90,6 +129,7 @@ export interface Client extends Operations {
   readonly tokenExpiresAt: Date | undefined;
   readonly passkeys: Passkeys;
   readonly oidc: Oidc;
+  readonly factor: Factor;
   /** Requests a mail with a code to log in. Resolves even if no user has the e-mail. */
   emailLogin(email: string, options?: RequestOptions): Promise<EmailLogin>;
   register(user: RegisterRequest, options?: RequestOptions): Promise<User>;

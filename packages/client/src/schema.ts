@@ -500,6 +500,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/login/factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a login with a code of the second factor
+         * @description Every way to log in returns 403 `SECOND_FACTOR_REQUIRED` with a `state` if the user has a second factor; a passkey is two factors by itself. The state can be used again with another code until it expires. A code works once, and no earlier one after it. A recovery code replaces a code once.
+         */
+        post: operations["factorLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the second factor of the current user
+         * @description Neither the secret nor the recovery codes are ever returned again.
+         */
+        get: operations["getFactor"];
+        put?: never;
+        /**
+         * Set up the second factor
+         * @description From now on, every login of the user needs a code. All tokens of the user end; the response has a new one and the recovery codes. The mailed code has five attempts.
+         */
+        post: operations["createFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/factor/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to set up a second factor
+         * @description Returns a secret for an application that shows codes, and a state, which is valid for ten minutes and until the password, the tokens or the second factor of the user change. Nothing is stored. If the service sends mail, the e-mail must be verified, and gets a code. A user who has a second factor replaces it, and also sends a code of it.
+         */
+        post: operations["createFactorOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make new recovery codes
+         * @description The earlier ones end.
+         */
+        post: operations["createRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/factor/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove the second factor
+         * @description Ends all tokens of the user, including the one in this request.
+         */
+        post: operations["removeFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/jwks.json": {
         parameters: {
             query?: never;
@@ -1075,6 +1179,119 @@ export interface components {
         };
         /** @example [] */
         IdentityListResponse: components["schemas"]["IdentityResponse"][];
+        FactorOptionsRequest: {
+            /**
+             * Format: password
+             * @description Required, unless the user has no password. Such a user must have logged in within the last five minutes.
+             * @example correct horse battery staple
+             */
+            current_password?: string;
+            /**
+             * @description Required if the user has a second factor, which the new one replaces: one of its codes.
+             * @example 123456
+             */
+            code?: string;
+        };
+        CreateFactorRequest: {
+            /**
+             * @description From the options.
+             * @example WyJmYWN0b3IiXQ.c2lnbmF0dXJl
+             */
+            state: string;
+            /**
+             * @description The six digits of the application.
+             * @example 123456
+             */
+            code: string;
+            /**
+             * @description The eight digits from the mail. Required if the service sends mail.
+             * @example 12345678
+             */
+            email_code?: string;
+        };
+        FactorLoginRequest: {
+            /**
+             * @description From the error of the first step.
+             * @example WyJmYWN0b3IiXQ.c2lnbmF0dXJl
+             */
+            state: string;
+            /**
+             * @description The six digits of the application, or a recovery code.
+             * @example 123456
+             */
+            code: string;
+        };
+        FactorProofRequest: {
+            /**
+             * Format: password
+             * @description Required, unless the user has no password. Such a user must have logged in within the last five minutes.
+             * @example correct horse battery staple
+             */
+            current_password?: string;
+            /**
+             * @description The six digits of the application, or a recovery code.
+             * @example 123456
+             */
+            code: string;
+        };
+        FactorOptionsResponse: {
+            /**
+             * @description For users who cannot scan the QR code, in base32 (RFC 4648).
+             * @example JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP
+             */
+            secret: string;
+            /**
+             * @description The content of the QR code.
+             * @example otpauth://totp/Latchkey:ada%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Latchkey
+             */
+            uri: string;
+            /**
+             * @description From the options.
+             * @example WyJmYWN0b3IiXQ.c2lnbmF0dXJl
+             */
+            state: string;
+        };
+        CreateFactorResponse: {
+            /**
+             * @description Eight codes, each of which replaces a code of the application once. They are never shown again.
+             * @example [
+             *       "mfrggzdfmztwq2lknnwg23tp"
+             *     ]
+             */
+            recovery_codes: string[];
+            /**
+             * @description A JWT (RFC 7519) for the Authorization header.
+             * @example eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIiwiZXhwIjoxNzY5ODU4NDMwfQ.c2lnbmF0dXJl
+             */
+            access_token: string;
+            /** @enum {string} */
+            token_type: "bearer";
+        };
+        RecoveryCodesResponse: {
+            /**
+             * @description Eight codes, each of which replaces a code of the application once. They are never shown again.
+             * @example [
+             *       "mfrggzdfmztwq2lknnwg23tp"
+             *     ]
+             */
+            recovery_codes: string[];
+        };
+        FactorResponse: {
+            /**
+             * Format: date-time
+             * @description RFC 3339 in UTC with milliseconds
+             * @example 2026-01-31T10:20:30.123Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339 in UTC with milliseconds
+             * @example 2026-01-31T10:20:30.123Z
+             */
+            last_used_at: string | null;
+            /** @example 8 */
+            recovery_codes_left: number;
+        };
         PayloadTooLargeError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1141,7 +1358,12 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED";
+            code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED" | "SECOND_FACTOR_REQUIRED";
+            /**
+             * @description For `POST /auth/login/factor`, within five minutes. It is no token. Only with `SECOND_FACTOR_REQUIRED`.
+             * @example WyJmYWN0b3IiXQ.c2lnbmF0dXJl
+             */
+            state?: string;
         };
         LoginServiceUnavailableError: {
             /** @description A sentence for people. */
@@ -1152,14 +1374,14 @@ export interface components {
              */
             code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
         };
-        InvalidTokenError: {
+        GetMeUnauthorizedError: {
             /** @description A sentence for people. */
             detail: string;
             /**
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INVALID_TOKEN";
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
         };
         InactiveUserError: {
             /** @description A sentence for people. */
@@ -1188,6 +1410,15 @@ export interface components {
              */
             code: "DATABASE_UNAVAILABLE";
         };
+        UpdateMeUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
         UpdateMeForbiddenError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1205,6 +1436,24 @@ export interface components {
              * @enum {string}
              */
             code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        DeleteMeUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        DeleteMeForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "RECENT_LOGIN_REQUIRED";
         };
         RenewTokenUnauthorizedError: {
             /** @description A sentence for people. */
@@ -1224,6 +1473,15 @@ export interface components {
              */
             code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED";
         };
+        RevokeTokensUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
         OneTimeTokenInvalidError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1241,6 +1499,24 @@ export interface components {
              * @enum {string}
              */
             code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        RequestEmailVerificationUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        RequestEmailChangeUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
         };
         RequestEmailChangeForbiddenError: {
             /** @description A sentence for people. */
@@ -1278,6 +1554,15 @@ export interface components {
              */
             code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED";
         };
+        ListPasskeysUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
         PasskeyInvalidError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1286,6 +1571,24 @@ export interface components {
              * @enum {string}
              */
             code: "PASSKEY_INVALID";
+        };
+        CreatePasskeyUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        DeletePasskeyUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
         };
         DeletePasskeyNotFoundError: {
             /** @description A sentence for people. */
@@ -1304,6 +1607,15 @@ export interface components {
              * @enum {string}
              */
             code: "LAST_LOGIN";
+        };
+        CreatePasskeyOptionsUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
         };
         CreatePasskeyOptionsForbiddenError: {
             /** @description A sentence for people. */
@@ -1348,7 +1660,12 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "EMAIL_NOT_VERIFIED" | "INACTIVE_USER";
+            code: "EMAIL_NOT_VERIFIED" | "INACTIVE_USER" | "SECOND_FACTOR_REQUIRED";
+            /**
+             * @description For `POST /auth/login/factor`, within five minutes. It is no token. Only with `SECOND_FACTOR_REQUIRED`.
+             * @example WyJmYWN0b3IiXQ.c2lnbmF0dXJl
+             */
+            state?: string;
         };
         OidcLoginConflictError: {
             /** @description A sentence for people. */
@@ -1373,6 +1690,15 @@ export interface components {
              */
             code: "PROVIDER_UNAVAILABLE" | "DATABASE_UNAVAILABLE";
         };
+        ListIdentitiesUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
         AddIdentityUnauthorizedError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1380,7 +1706,7 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INVALID_TOKEN" | "IDENTITY_REJECTED";
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED" | "IDENTITY_REJECTED";
         };
         AddIdentityForbiddenError: {
             /** @description A sentence for people. */
@@ -1409,6 +1735,15 @@ export interface components {
              */
             code: "PROVIDER_UNAVAILABLE" | "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
         };
+        DeleteIdentityUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
         DeleteIdentityNotFoundError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1434,7 +1769,165 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED";
+            code: "INACTIVE_USER" | "EMAIL_NOT_VERIFIED" | "SECOND_FACTOR_REQUIRED";
+            /**
+             * @description For `POST /auth/login/factor`, within five minutes. It is no token. Only with `SECOND_FACTOR_REQUIRED`.
+             * @example WyJmYWN0b3IiXQ.c2lnbmF0dXJl
+             */
+            state?: string;
+        };
+        FactorLoginUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "LOGIN_REQUIRED" | "FACTOR_CODE_REJECTED";
+        };
+        FactorLoginForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "FACTOR_LOCKED" | "INACTIVE_USER" | "EMAIL_NOT_VERIFIED";
+        };
+        GetFactorUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        GetFactorNotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_NOT_FOUND" | "FACTOR_NOT_FOUND";
+        };
+        FactorCodeInvalidError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "FACTOR_CODE_INVALID";
+        };
+        CreateFactorUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        CreateFactorOptionsUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        CreateFactorOptionsForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED" | "FACTOR_CODE_INCORRECT" | "FACTOR_LOCKED" | "EMAIL_NOT_VERIFIED";
+        };
+        CreateFactorOptionsServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        CreateRecoveryCodesUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        CreateRecoveryCodesForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED" | "FACTOR_CODE_INCORRECT" | "FACTOR_LOCKED";
+        };
+        CreateRecoveryCodesNotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_NOT_FOUND" | "FACTOR_NOT_FOUND";
+        };
+        CreateRecoveryCodesServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
+        };
+        RemoveFactorUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        RemoveFactorForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED" | "FACTOR_CODE_INCORRECT" | "FACTOR_LOCKED";
+        };
+        RemoveFactorNotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_NOT_FOUND" | "FACTOR_NOT_FOUND";
+        };
+        RemoveFactorServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
         };
         TodoNotFoundError: {
             /** @description A sentence for people. */
@@ -1705,7 +2198,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidCredentialsError"];
                 };
             };
-            /** @description The user is deactivated. The e-mail is not verified. */
+            /** @description The user is deactivated. The e-mail is not verified. The first factor is right, but the user has a second one: send `state` and a code to `POST /auth/login/factor` within five minutes. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1809,7 +2302,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1820,7 +2313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["GetMeUnauthorizedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -1924,7 +2417,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1935,10 +2428,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["DeleteMeUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. */
+            /** @description The user is deactivated. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -1948,7 +2441,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InactiveUserError"];
+                    "application/json": components["schemas"]["DeleteMeForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -2045,7 +2538,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2056,10 +2549,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["UpdateMeUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2189,7 +2682,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The token is valid, but cannot be renewed: the user must log in again. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2304,7 +2797,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2315,7 +2808,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["RevokeTokensUnauthorizedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -2722,7 +3215,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2733,7 +3226,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["RequestEmailVerificationUnauthorizedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -3064,7 +3557,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3075,10 +3568,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["RequestEmailChangeUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3367,7 +3860,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyListResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3378,7 +3871,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["ListPasskeysUnauthorizedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -3501,7 +3994,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyInvalidError"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3512,7 +4005,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["CreatePasskeyUnauthorizedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -3635,7 +4128,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3646,7 +4139,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["DeletePasskeyUnauthorizedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -3782,7 +4275,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyOptionsResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3793,10 +4286,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["CreatePasskeyOptionsUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. The e-mail is not verified. */
+            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. The e-mail is not verified. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4038,7 +4531,7 @@ export interface operations {
                     "application/json": components["schemas"]["IdentityRejectedError"];
                 };
             };
-            /** @description The e-mail is not verified. The user is deactivated. */
+            /** @description The e-mail is not verified. The user is deactivated. The first factor is right, but the user has a second one: send `state` and a code to `POST /auth/login/factor` within five minutes. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4155,7 +4648,7 @@ export interface operations {
                     "application/json": components["schemas"]["IdentityListResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4166,7 +4659,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["ListIdentitiesUnauthorizedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -4282,7 +4775,7 @@ export interface operations {
                     "application/json": components["schemas"]["IdentityResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The login with the provider is rejected. The reason is only logged. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. The login with the provider is rejected. The reason is only logged. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4296,7 +4789,7 @@ export interface operations {
                     "application/json": components["schemas"]["AddIdentityUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The e-mail is not verified. The current password is wrong. The user has no password, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The e-mail is not verified. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4427,7 +4920,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4438,7 +4931,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidTokenError"];
+                    "application/json": components["schemas"]["DeleteIdentityUnauthorizedError"];
                 };
             };
             /** @description The user is deactivated. */
@@ -4682,7 +5175,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginCodeInvalidError"];
                 };
             };
-            /** @description The user is deactivated. The e-mail is not verified. */
+            /** @description The user is deactivated. The e-mail is not verified. The first factor is right, but the user has a second one: send `state` and a code to `POST /auth/login/factor` within five minutes. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4759,6 +5252,794 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    factorLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FactorLoginRequest"];
+            };
+        };
+        responses: {
+            /** @description An access token. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+            /** @description The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. The code is wrong or was used. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactorLoginUnauthorizedError"];
+                };
+            };
+            /** @description After 100 wrong codes, only recovery codes are accepted. The user is deactivated. The e-mail is not verified. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactorLoginForbiddenError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Attempts with a second factor have their own limit, by default 5 per 1 minute per client address. Attempts with codes of the application are also limited per user: five, then one a minute, from ten on one every 15 minutes, from twenty on one an hour. After 100 without a success, only recovery codes are accepted. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    getFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactorResponse"];
+                };
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetFactorUnauthorizedError"];
+                };
+            };
+            /** @description The user is deactivated. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InactiveUserError"];
+                };
+            };
+            /** @description The current user no longer exists. The user has no second factor. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetFactorNotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    createFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateFactorRequest"];
+            };
+        };
+        responses: {
+            /** @description The recovery codes and a token. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateFactorResponse"];
+                };
+            };
+            /** @description A code or the state is wrong or expired, the user or the second factor has changed since the options, or the mailed code had too many attempts. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactorCodeInvalidError"];
+                };
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateFactorUnauthorizedError"];
+                };
+            };
+            /** @description The user is deactivated. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InactiveUserError"];
+                };
+            };
+            /** @description The current user no longer exists. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserNotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    createFactorOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FactorOptionsRequest"];
+            };
+        };
+        responses: {
+            /** @description Secret and state. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactorOptionsResponse"];
+                };
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateFactorOptionsUnauthorizedError"];
+                };
+            };
+            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. The code is wrong or was used. After 100 wrong codes, only recovery codes are accepted. The e-mail is not verified. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateFactorOptionsForbiddenError"];
+                };
+            };
+            /** @description The current user no longer exists. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserNotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Counts against the limits of updates with a current password, by default 5 per 1 minute per user and per client address. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateFactorOptionsServiceUnavailableError"];
+                };
+            };
+        };
+    };
+    createRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FactorProofRequest"];
+            };
+        };
+        responses: {
+            /** @description The codes. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesResponse"];
+                };
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateRecoveryCodesUnauthorizedError"];
+                };
+            };
+            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. The code is wrong or was used. After 100 wrong codes, only recovery codes are accepted. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateRecoveryCodesForbiddenError"];
+                };
+            };
+            /** @description The current user no longer exists. The user has no second factor. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateRecoveryCodesNotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Counts against the limits of updates with a current password, by default 5 per 1 minute per user and per client address. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateRecoveryCodesServiceUnavailableError"];
+                };
+            };
+        };
+    };
+    removeFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FactorProofRequest"];
+            };
+        };
+        responses: {
+            /** @description The second factor is removed. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveFactorUnauthorizedError"];
+                };
+            };
+            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. The code is wrong or was used. After 100 wrong codes, only recovery codes are accepted. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveFactorForbiddenError"];
+                };
+            };
+            /** @description The current user no longer exists. The user has no second factor. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveFactorNotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Counts against the limits of updates with a current password, by default 5 per 1 minute per user and per client address. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveFactorServiceUnavailableError"];
                 };
             };
         };

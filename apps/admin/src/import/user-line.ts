@@ -37,6 +37,8 @@ const LINE = Compile(
       passkeys: Type.Optional(Type.Integer()),
       /** The number of identities. Identities cannot be exported. */
       identities: Type.Optional(Type.Integer()),
+      /** Whether the user has a second factor. Second factors cannot be exported. */
+      second_factor: Type.Optional(Type.Boolean()),
       null_reason: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{1,31}$" })),
     },
     { additionalProperties: false },
@@ -125,5 +127,6 @@ export function formatLine(user: User, last_id: number, means?: LoginMeans): str
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
   const times = { created_at, ...(user.lastLoginAt !== null && { last_login_at: user.lastLoginAt }) };
   const counts = { passkeys: means?.passkeys || undefined, identities: means?.identities || undefined };
-  return JSON.stringify({ id, last_id, ...login, ...flags, ...times, ...roles, ...counts });
+  const factor = user.factorId !== null && { second_factor: true };
+  return JSON.stringify({ id, last_id, ...login, ...flags, ...times, ...roles, ...counts, ...factor });
 }

@@ -119,6 +119,7 @@ test("copies between all kinds of databases keep every column of every table and
     "outbox",
     "todos",
     "users",
+    "factors",
     "identities",
     "passkeys",
     "user_networks",

@@ -1,7 +1,7 @@
 /** The table of limits: no mail is unlimited, and the documents state its numbers. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { LOGIN_ATTEMPTS, MAIL_KINDS, WRONG_PASSWORDS } from "@latchkey/contracts";
+import { LOGIN_ATTEMPTS, hasCode, MAIL_KINDS, WRONG_PASSWORDS } from "@latchkey/contracts";
 import type { MailBudget } from "@latchkey/database";
 import { ROOT } from "@latchkey/testing/repository";
 import {
@@ -13,16 +13,16 @@ import {
 } from "../../src/rate-limit/limits.ts";
 import { readConfig } from "../support/service.ts";
 
-test("each kind of mail has one budget, except two notifications to verified recipients", () => {
+test("each kind of mail has one budget, except four notifications to verified recipients", () => {
   const kindsFor = (one: "verified" | "unverified") =>
     Object.values<MailBudget>(MAIL_BUDGETS)
       .filter(({ recipients = one }) => recipients === one)
       .flatMap(({ kinds }) => [...kinds])
       .toSorted()
-      // Codes of logins have a budget of bursts, one of a day, and one of unverified recipients.
-      .filter((kind, index, all) => kind !== "login-code" || all[index - 1] !== kind);
+      // Codes have a budget of bursts and one of a day, those of logins also one of unverified recipients.
+      .filter((kind, index, all) => !hasCode(kind) || all[index - 1] !== kind);
   expect(kindsFor("unverified")).toEqual(MAIL_KINDS.toSorted());
-  const unlimited = ["email", "deletion"];
+  const unlimited = ["email", "deletion", "factor-removed", "factor-failures"];
   expect(kindsFor("verified")).toEqual(MAIL_KINDS.filter((kind) => !unlimited.includes(kind)).toSorted());
 });
 

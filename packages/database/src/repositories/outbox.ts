@@ -2,7 +2,7 @@
  * The outbox. Invariants: at any time, each mail is claimed by at most one process. Mails to one recipient
  * are counted one after another, because all replicas share the recipient's budget.
  */
-import { type CodeKind, emailForms, FAMILIAR_NETWORK_DAYS, hasCode, MAIL_KINDS } from "@latchkey/contracts";
+import { type CodeKind, emailForms, FAMILIAR_NETWORK_DAYS, MAIL_KINDS } from "@latchkey/contracts";
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import { matchEmailForms } from "./email-forms.ts";

@@ -41,6 +41,7 @@ const EMPTY = `
     end loop;
     perform setval(c.oid, 1, false) from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'S'
       and relname not like '\\_\\_%';
+    update __latchkey_migrations set oldest_release = '1.0.0' where oldest_release = '2.1.0-0';
     ${REPLACE_KEY};
   end $$`;
 

@@ -1,6 +1,7 @@
 /** The behaviour that all databases have in common. Each database's own test runs this suite and tests its peculiarities. */
 import { describe, expect } from "bun:test";
 import { DatabaseUnavailable, UserAlreadyExists } from "../../src/index.ts";
+import { factorConformance } from "./factor-conformance.ts";
 import { identityConformance } from "./identity-conformance.ts";
 import { importConformance } from "./import-conformance.ts";
 import { networkConformance } from "./network-conformance.ts";
@@ -21,6 +22,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
   describe(`the outbox on ${name}`, () => outboxConformance(test));
   describe(`passkeys on ${name}`, () => passkeyConformance(test));
   describe(`identities on ${name}`, () => identityConformance(test));
+  describe(`second factors on ${name}`, () => factorConformance(test));
   describe(`imported users on ${name}`, () => importConformance(test));
 
   describe(`digests on ${name}`, () => {

@@ -12,8 +12,6 @@ const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 /** 160 bits, as RFC 4226 §4 recommends. */
 export const SECRET_BYTES = 20;
 
-export const isTotpShaped = (code: string): boolean => /^\d{6}$/.test(code);
-
 /** @returns RFC 4648 §6 without padding */
 export function toBase32(bytes: Uint8Array): string {
   let [bits, buffered, text] = [0, 0, ""];
