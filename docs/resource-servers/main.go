@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
 	"net/http"
 	"strings"
@@ -25,7 +26,9 @@ const (
 type key struct{ Kid, Alg, X, Y string }
 type claims struct {
 	Iss, Sub, Aud string
+	Acr           string
 	Exp, Nbf      int64
+	AuthTime      int64 `json:"auth_time"`
 	Roles         []string
 }
 
@@ -134,8 +137,22 @@ func handle(role string, body func(claims) string) http.HandlerFunc {
 	}
 }
 
+func requireFactors(maxAge int64, body func(claims) string) http.HandlerFunc {
+	return func(response http.ResponseWriter, request *http.Request) {
+		c, err := authenticate(request.Header.Get("Authorization"))
+		if err == nil && (c.Acr != "2fa" || time.Now().Unix()-c.AuthTime > maxAge) {
+			challenge := `Bearer error="insufficient_user_authentication", acr_values="2fa", max_age=%d`
+			response.Header().Set("WWW-Authenticate", fmt.Sprintf(challenge, maxAge))
+			response.WriteHeader(401)
+			return
+		}
+		handle("", body)(response, request)
+	}
+}
+
 func main() {
 	http.HandleFunc("/me", handle("", func(c claims) string { return c.Sub }))
 	http.HandleFunc("/admin", handle("admin", func(claims) string { return "welcome" }))
+	http.HandleFunc("/transfer", requireFactors(300, func(claims) string { return "done" }))
 	http.ListenAndServe(":8000", nil)
 }

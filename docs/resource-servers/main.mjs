@@ -37,7 +37,15 @@ async function authenticate(request, response, next) {
 const requireRole = (role) => (request, response, next) =>
   request.claims.roles?.includes(role) ? next() : response.status(403).end();
 
+const requireFactors = (maxAge) => (request, response, next) => {
+  const { acr, auth_time: loggedInAt = 0 } = request.claims;
+  if (acr === "2fa" && Date.now() / 1000 - loggedInAt <= maxAge) return next();
+  const challenge = `Bearer error="insufficient_user_authentication", acr_values="2fa", max_age=${maxAge}`;
+  response.status(401).set("WWW-Authenticate", challenge).end();
+};
+
 const app = express();
 app.get("/me", authenticate, (request, response) => response.json(request.claims.sub));
 app.get("/admin", authenticate, requireRole("admin"), (_request, response) => response.json("welcome"));
+app.get("/transfer", authenticate, requireFactors(300), (_request, response) => response.json("done"));
 app.listen(8000);

@@ -1,6 +1,6 @@
 import json
 from threading import Lock
-from time import monotonic
+from time import monotonic, time
 from urllib.request import urlopen
 
 import jwt
@@ -51,12 +51,26 @@ def require_admin(claims=Depends(authenticate)):
         raise HTTPException(403)
 
 
+def require_factors(max_age):
+    def check(claims=Depends(authenticate)):
+        if claims.get("acr") != "2fa" or time() - claims.get("auth_time", 0) > max_age:
+            error = f'error="insufficient_user_authentication", acr_values="2fa", max_age={max_age}'
+            raise HTTPException(401, headers={"WWW-Authenticate": f"Bearer {error}"})
+
+    return check
+
+
 app = FastAPI()
 
 
 @app.get("/me")
 def me(claims=Depends(authenticate)):
     return claims["sub"]
+
+
+@app.get("/transfer", dependencies=[Depends(require_factors(300))])
+def transfer():
+    return "done"
 
 
 @app.get("/admin", dependencies=[Depends(require_admin)])

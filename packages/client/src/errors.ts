@@ -1,7 +1,5 @@
 /** `LatchkeyError` for an error response or a redirect, and `LatchkeyConnectionError` if there is no response. */
-import type { Token } from "./methods.ts";
-import type { RequestOptions } from "./request.ts";
-import type { ErrorCode, ValidationIssue } from "./types.ts";
+import type { ErrorCode, ResponseOf, ValidationIssue } from "./types.ts";
 
 class ResponseError extends Error {
   override readonly name = "LatchkeyError";
@@ -17,7 +15,12 @@ class ResponseError extends Error {
    * Only of a login whose `code` is `SECOND_FACTOR_REQUIRED`: completes it with a code of the user's application, or with a recovery
    * code, and stores the token. It can be called again after a wrong code (401 `FACTOR_CODE_REJECTED`).
    */
-  finish: ((code: string, options?: RequestOptions) => Promise<Token>) | undefined;
+  finish:
+    | ((
+        code: string,
+        options?: { readonly signal?: AbortSignal | null },
+      ) => Promise<ResponseOf<"login">[200]>)
+    | undefined;
   /** Identifies the request in the service's log. */
   readonly requestId: string | undefined;
   /** Seconds until a retry is useful, from `Retry-After`. */

@@ -64,7 +64,7 @@ export const MAIL_KINDS = Object.keys(MAILS) as readonly MailKind[];
 export const hasLink = (kind: MailKind): kind is LinkKind => MAILS[kind].page !== null;
 
 /** The kinds of mails that have a code. */
-const CODE_MAILS = ["login-code", "factor-code"] as const satisfies readonly MailKind[];
+export const CODE_MAILS = ["login-code", "factor-code"] as const satisfies readonly MailKind[];
 export type CodeKind = (typeof CODE_MAILS)[number];
 export const hasCode = (kind: MailKind): kind is CodeKind => CODE_MAILS.some((one) => one === kind);
 

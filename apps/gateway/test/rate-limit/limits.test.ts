@@ -1,7 +1,7 @@
 /** The table of limits: no mail is unlimited, and the documents state its numbers. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { LOGIN_ATTEMPTS, hasCode, MAIL_KINDS, WRONG_PASSWORDS } from "@latchkey/contracts";
+import { hasCode, LOGIN_ATTEMPTS, MAIL_KINDS, WRONG_PASSWORDS } from "@latchkey/contracts";
 import type { MailBudget } from "@latchkey/database";
 import { ROOT } from "@latchkey/testing/repository";
 import {
@@ -43,7 +43,7 @@ const SENTENCES = {
   ],
   "docs/security.md": [
     `${rateLimits?.login.limit} well-formed login requests per client address and minute`,
-    `at most ${wrong} wrong values per user and day`,
+    `at most ${wrong} wrong values per user, token version and day`,
     `at ${rateLimits?.register.limit} requests per minute and address`,
     `at ${rateLimits?.default.limit} per minute and address`,
   ],

@@ -79,6 +79,11 @@ async function startExample(
       if (response.status === 401) expect(response.headers.get("www-authenticate")).toBe("Bearer");
       return response.ok ? response.json() : response.status;
     },
+    /** The status of the page for recent logins with two factors, and the challenge. */
+    async transfer(token: string) {
+      const { status, headers } = await request({ authorization: `Bearer ${token}` }, "/transfer");
+      return [status, headers.get("www-authenticate")];
+    },
     /** The status of the page for administrators. */
     admin: async (token: string) => (await request({ authorization: `Bearer ${token}` }, "/admin")).status,
     async [Symbol.asyncDispose]() {
@@ -136,6 +141,16 @@ async function expectVerification(example: Example, folder: string, alg: "ES256"
     pem: own.privatePem,
   });
   expect([await server.admin(token), await server.admin(administrator)], alg).toEqual([403, 200]);
+  const now = Math.floor(Date.now() / 1000);
+  const steppedUp = (login: object) =>
+    forgeWithPrivateKey({ header, claims: { ...claims, ...login }, pem: own.privatePem });
+  const challenge = 'Bearer error="insufficient_user_authentication", acr_values="2fa", max_age=300';
+  for (const login of [{ acr: "1fa", auth_time: now }, { acr: "2fa", auth_time: now - 310 }, { acr: "2fa" }])
+    expect(await server.transfer(steppedUp({ auth_time: undefined, ...login })), alg).toEqual([
+      401,
+      challenge,
+    ]);
+  expect(await server.transfer(steppedUp({ acr: "2fa", auth_time: now })), alg).toEqual([200, null]);
 }
 
 /** While the keys cannot be requested, the example uses the last ones, and responds with 503 to a key that it does not know. */
