@@ -81,7 +81,10 @@ export async function createApp(options: AppOptions) {
   const networkDigestOf: NetworkDigestOf = (client) => familiarNetworks?.networkDigestOf(client);
   const wrongPasswordLimit = rateLimits && createWrongPasswordLimit(store);
   const verifyPassword = createPasswordVerifier(hasher, users);
-  const owner = createOwner({ users, verifyPassword, wrongPasswordLimit });
+  const owner = createOwner({
+    ...{ users, verifyPassword, wrongPasswordLimit },
+    requireCurrentPassword: rules.requireCurrentPassword,
+  });
   const expectToken = createTokenRule({
     outbox,
     requireVerifiedEmail: rules.requireVerifiedEmail,

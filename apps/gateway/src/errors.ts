@@ -226,6 +226,13 @@ export const ERROR_TABLE = defineErrors({
     detail: "Second factor not found",
     features: ["secondFactor", "administration"],
   },
+  OWNER_PROOF_REQUIRED: {
+    status: 403,
+    description:
+      "The configuration requires a proof of the owner, which this operation has not: use the one whose path ends in `/removal`.",
+    detail: "Send POST to this path followed by /removal, with current_password",
+    features: ["passkeys", "identities"],
+  },
   EMAIL_NOT_VERIFIED: {
     status: 403,
     description: "The e-mail is not verified.",

@@ -11,6 +11,14 @@ interface OwnerOptions extends Pick<Database, "users"> {
   readonly verifyPassword: VerifyPassword;
   /** null: wrong values of `current_password` are not limited. */
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
+  /** Whether what a thief of a token could do with the account requires a proof of the owner. */
+  readonly requireCurrentPassword: boolean;
+}
+
+/** A user, read again, and the condition of the change that the user may make. */
+interface ProvedOwner {
+  readonly user: User;
+  readonly condition: Guard;
 }
 
 interface ProofOptions {
@@ -30,7 +38,17 @@ export interface Owner {
     currentPassword: string | undefined,
     request: RequestContext,
     options?: ProofOptions,
-  ): Promise<{ readonly user: User; readonly condition: Guard }>;
+  ): Promise<ProvedOwner>;
+  /**
+   * Proves that the owner removes a way to log in.
+   * @param body null: the operation of release 2.0, which has none
+   * @throws OWNER_PROOF_REQUIRED if the configuration requires a proof and the operation has none, or an error of `proveOwner`
+   */
+  proveRemoval(
+    of: Principal,
+    body: { readonly current_password?: string } | null,
+    request: RequestContext,
+  ): Promise<ProvedOwner>;
   /** @throws RECENT_LOGIN_REQUIRED if the user has a second factor and the login is not recent */
   expectStepUp(of: Principal): void;
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order, if the user does not meet the guard any more */
@@ -53,7 +71,9 @@ export const passwordGuard = (user: User): PasswordGuard => ({
   importedVersion: validImportedHash(user) === null ? undefined : user.tokenVersion,
 });
 
-export function createOwner({ users, verifyPassword, wrongPasswordLimit }: OwnerOptions): Owner {
+export function createOwner(options: OwnerOptions): Owner {
+  const { users, verifyPassword, wrongPasswordLimit, requireCurrentPassword } = options;
+
   const findUser: Owner["findUser"] = async (userId, guard) => {
     const user = await users.findById(userId);
     if (!user) throw new ServiceError("USER_NOT_FOUND");
@@ -84,6 +104,24 @@ export function createOwner({ users, verifyPassword, wrongPasswordLimit }: Owner
     throw new ServiceError("CURRENT_PASSWORD_INCORRECT");
   };
 
+  const proveOwner: Owner["proveOwner"] = async (
+    principal,
+    password,
+    request,
+    { takesCode = false } = {},
+  ) => {
+    const { user, token } = principal;
+    const provesFactor = takesCode && user.factorId !== null;
+    if (!provesFactor) expectStepUp(principal);
+    if (!hasPassword(user)) {
+      if (!provesFactor) expectRecentLogin(token.login);
+      return { user, condition: { ...token.guard, password: passwordGuard(user) } };
+    }
+    if (password === undefined) throw new ServiceError("INVALID_REQUEST", { issues: [MISSING_PASSWORD] });
+    const current = await verifyCurrentPassword(principal, password, request);
+    return { user: current, condition: { ...token.guard, password: passwordGuard(current) } };
+  };
+
   return {
     findUser,
 
@@ -95,17 +133,13 @@ export function createOwner({ users, verifyPassword, wrongPasswordLimit }: Owner
 
     expectStepUp,
 
-    async proveOwner(principal, password, request, { takesCode = false } = {}) {
-      const { user, token } = principal;
-      const provesFactor = takesCode && user.factorId !== null;
-      if (!provesFactor) expectStepUp(principal);
-      if (!hasPassword(user)) {
-        if (!provesFactor) expectRecentLogin(token.login);
-        return { user, condition: { ...token.guard, password: passwordGuard(user) } };
-      }
-      if (password === undefined) throw new ServiceError("INVALID_REQUEST", { issues: [MISSING_PASSWORD] });
-      const current = await verifyCurrentPassword(principal, password, request);
-      return { user: current, condition: { ...token.guard, password: passwordGuard(current) } };
+    proveOwner,
+
+    async proveRemoval(principal, body, request) {
+      if (body !== null) return proveOwner(principal, body.current_password, request);
+      if (requireCurrentPassword) throw new ServiceError("OWNER_PROOF_REQUIRED");
+      expectStepUp(principal);
+      return { user: principal.user, condition: principal.token.guard };
     },
   };
 }

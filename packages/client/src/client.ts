@@ -113,7 +113,8 @@ export function createClient(options: ClientOptions): Client {
       return logIn(send("POST", "/auth/login/passkey", parts, init));
     },
     list: (init) => sendAuthorized("GET", "/auth/passkeys", {}, init),
-    remove: (id, init) => sendAuthorized("DELETE", "/auth/passkeys/{id}", { path: { id } }, init),
+    remove: (id, currentPassword, init) =>
+      sendAuthorized("POST", "/auth/passkeys/{id}/removal", removalOf(id, currentPassword), init),
   };
 
   const factor: Factor = {
@@ -179,7 +180,8 @@ export function createClient(options: ClientOptions): Client {
       return sendAuthorized("POST", "/auth/identities/{id}", parts, init);
     },
     list: (init) => sendAuthorized("GET", "/auth/identities", {}, init),
-    remove: (id, init) => sendAuthorized("DELETE", "/auth/identities/{id}", { path: { id } }, init),
+    remove: (id, currentPassword, init) =>
+      sendAuthorized("POST", "/auth/identities/{id}/removal", removalOf(id, currentPassword), init),
   };
 
   const client: Client = {
@@ -247,6 +249,11 @@ export function createClient(options: ClientOptions): Client {
   };
   return client;
 }
+
+const removalOf = <Id>(id: Id, currentPassword: string | undefined) => ({
+  path: { id },
+  body: currentPassword === undefined ? {} : { current_password: currentPassword },
+});
 
 const SESSION_ENDS: unknown[] = ["INVALID_TOKEN", "LOGIN_REQUIRED", "INACTIVE_USER", "USER_NOT_FOUND"];
 

@@ -97,7 +97,8 @@ export interface Passkeys {
    */
   login(options?: RequestOptions & { readonly conditional?: boolean }): Promise<Token>;
   list(options?: RequestOptions): Promise<Passkey[]>;
-  remove(id: string, options?: RequestOptions): Promise<void>;
+  /** @param currentPassword undefined: the user has no password, and logged in within the last five minutes */
+  remove(id: string, currentPassword?: string, options?: RequestOptions): Promise<void>;
 }
 
 /**
@@ -112,7 +113,8 @@ export interface Oidc {
   /** Adds an identity to the current user, with such an address. A user without a password must have logged in recently. */
   add(url: string | URL, currentPassword: string | undefined, options?: RequestOptions): Promise<Identity>;
   list(options?: RequestOptions): Promise<Identity[]>;
-  remove(id: number, options?: RequestOptions): Promise<void>;
+  /** @param currentPassword undefined: the user has no password, and logged in within the last five minutes */
+  remove(id: number, currentPassword?: string, options?: RequestOptions): Promise<void>;
 }
 
 /** A login whose code was requested. */

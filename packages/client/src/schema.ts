@@ -348,9 +348,29 @@ export interface paths {
         post?: never;
         /**
          * Remove a passkey of the current user
-         * @description Tokens of earlier logins with it remain valid.
+         * @description Only if the configuration does not require `current_password` (`AUTH_REQUIRE_CURRENT_PASSWORD=false`); otherwise 403, and the operation whose path ends in `/removal` removes it. Tokens of earlier logins with it remain valid.
          */
         delete: operations["deletePasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/passkeys/{id}/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove a passkey of the current user
+         * @description Tokens of earlier logins with it remain valid.
+         */
+        post: operations["removePasskey"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -452,9 +472,29 @@ export interface paths {
         post: operations["addIdentity"];
         /**
          * Remove an identity of the current user
-         * @description Tokens of earlier logins with it remain valid.
+         * @description Only if the configuration does not require `current_password` (`AUTH_REQUIRE_CURRENT_PASSWORD=false`); otherwise 403, and the operation whose path ends in `/removal` removes it. Tokens of earlier logins with it remain valid.
          */
         delete: operations["deleteIdentity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/identities/{id}/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove an identity of the current user
+         * @description Tokens of earlier logins with it remain valid.
+         */
+        post: operations["removeIdentity"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -932,6 +972,14 @@ export interface components {
              * @example WyJyZXNldCIsMSwxNzY5ODU4NDMwMDAwLCIiXQ.c2lnbmF0dXJl
              */
             token: string;
+        };
+        RemovalRequest: {
+            /**
+             * Format: password
+             * @description Required, unless the user has no password. Such a user must have logged in within the last five minutes.
+             * @example correct horse battery staple
+             */
+            current_password?: string;
         };
         PasskeyOptionsRequest: {
             /**
@@ -1590,6 +1638,15 @@ export interface components {
              */
             code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
         };
+        DeletePasskeyForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "OWNER_PROOF_REQUIRED" | "RECENT_LOGIN_REQUIRED";
+        };
         DeletePasskeyNotFoundError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1607,6 +1664,42 @@ export interface components {
              * @enum {string}
              */
             code: "LAST_LOGIN";
+        };
+        RemovePasskeyUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        RemovePasskeyForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED";
+        };
+        RemovePasskeyNotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_NOT_FOUND" | "PASSKEY_NOT_FOUND";
+        };
+        RemovePasskeyServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
         };
         CreatePasskeyOptionsUnauthorizedError: {
             /** @description A sentence for people. */
@@ -1744,6 +1837,15 @@ export interface components {
              */
             code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
         };
+        DeleteIdentityForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "OWNER_PROOF_REQUIRED" | "RECENT_LOGIN_REQUIRED";
+        };
         DeleteIdentityNotFoundError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1752,6 +1854,42 @@ export interface components {
              * @enum {string}
              */
             code: "USER_NOT_FOUND" | "IDENTITY_NOT_FOUND";
+        };
+        RemoveIdentityUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        RemoveIdentityForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "CURRENT_PASSWORD_INCORRECT" | "RECENT_LOGIN_REQUIRED";
+        };
+        RemoveIdentityNotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "USER_NOT_FOUND" | "IDENTITY_NOT_FOUND";
+        };
+        RemoveIdentityServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
         };
         LoginCodeInvalidError: {
             /** @description A sentence for people. */
@@ -4142,7 +4280,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletePasskeyUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. */
+            /** @description The user is deactivated. The configuration requires a proof of the owner, which this operation has not: use the one whose path ends in `/removal`. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4152,7 +4290,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InactiveUserError"];
+                    "application/json": components["schemas"]["DeletePasskeyForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. The current user has no such passkey. */
@@ -4245,6 +4383,158 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The credential id.
+                 * @example cGFzc2tleQ
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemovalRequest"];
+            };
+        };
+        responses: {
+            /** @description The passkey is removed. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovePasskeyUnauthorizedError"];
+                };
+            };
+            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovePasskeyForbiddenError"];
+                };
+            };
+            /** @description The current user no longer exists. The current user has no such passkey. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovePasskeyNotFoundError"];
+                };
+            };
+            /** @description Without it, the user could not log in any more. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastLoginError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Counts against the limits of updates with a current password, by default 5 per 1 minute per user and per client address. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovePasskeyServiceUnavailableError"];
                 };
             };
         };
@@ -4934,7 +5224,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeleteIdentityUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. */
+            /** @description The user is deactivated. The configuration requires a proof of the owner, which this operation has not: use the one whose path ends in `/removal`. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4944,7 +5234,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InactiveUserError"];
+                    "application/json": components["schemas"]["DeleteIdentityForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. The current user has no such identity. */
@@ -5037,6 +5327,155 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    removeIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 1 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemovalRequest"];
+            };
+        };
+        responses: {
+            /** @description The identity is removed. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveIdentityUnauthorizedError"];
+                };
+            };
+            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveIdentityForbiddenError"];
+                };
+            };
+            /** @description The current user no longer exists. The current user has no such identity. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveIdentityNotFoundError"];
+                };
+            };
+            /** @description Without it, the user could not log in any more. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastLoginError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. Counts against the limits of updates with a current password, by default 5 per 1 minute per user and per client address. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The hash queue is full, or the password has waited too long. The service is shutting down. The hash worker crashed twice, or the verification of an imported hash failed. The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveIdentityServiceUnavailableError"];
                 };
             };
         };

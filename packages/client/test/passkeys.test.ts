@@ -45,7 +45,7 @@ const SCRIPT = `async ({ baseUrl, ada }) => {
   await client.passkeys.login();
   const { username } = await client.getMe();
   const aborted = await reasonOf(client.passkeys.login({ conditional: true, signal: AbortSignal.abort(new Error("enough")) }));
-  await client.passkeys.remove(id);
+  await client.passkeys.remove(id, ada.password);
   const removed = await reasonOf(client.passkeys.login());
   const rejected = [];
   for (const error of ${JSON.stringify(DOM_EXCEPTIONS)}) {

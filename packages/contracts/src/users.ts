@@ -52,6 +52,10 @@ export const RecentPassword = currentPassword({
     "Required, unless the user has no password. Such a user must have logged in within the last five minutes.",
 });
 
+/** Of a passkey or an identity. */
+export const RemovalRequest = Type.Object({ current_password: Type.Optional(RecentPassword) });
+export type RemovalRequest = Type.Static<typeof RemovalRequest>;
+
 /**
  * Returns the schema with this minimum length of `password`. Returns `body` itself if it has no `password` with a minimum
  * length. The cast is safe because only the value of `minLength` differs.
@@ -205,5 +209,6 @@ export const OPTIONAL_USER_REQUESTS = {
   EmailChangeRequest,
   EmailChangeApproval,
   EmailChangeConfirmation,
+  RemovalRequest,
 };
 export const USER_RESPONSES = { UserResponse: User, TokenResponse: Token };

@@ -100,15 +100,16 @@ ${form(
   };
 }
 
-const IDENTITIES: Section = {
+const identitySection = (rules: AccountRules): Section => ({
   id: "identities",
   title: "Other logins",
   hasValue: true,
   effect:
     "With them, you log in without a password of this account. If you remove one, logins that you made with it continue.",
-  content: `<form id="identity-form" novalidate><p class="problem" role="alert" tabindex="-1"></p></form>
+  content: `<form id="identity-form" novalidate><p class="problem" role="alert" tabindex="-1"></p>
+${currentPasswordField("identity-current", rules)}</form>
 <ul class="removable" id="identity-list"></ul>`,
-};
+});
 
 const loginsSection = (rules: AccountRules): Section => {
   const logins = otherLogins(rules);
@@ -140,7 +141,7 @@ const sectionsOf = (rules: AccountRules): Section[] => [
   passwordSection(rules),
   ...(rules.changesEmail ? [emailSection(rules)] : []),
   ...(rules.hasPasskeys ? [passkeySection(rules)] : []),
-  ...(rules.hasIdentities ? [IDENTITIES] : []),
+  ...(rules.hasIdentities ? [identitySection(rules)] : []),
   loginsSection(rules),
   deletionSection(rules),
 ];
@@ -160,6 +161,19 @@ ${form(
   "Log in with the code",
 )}
 </details>`;
+
+/** The script shows the form once a login needs a second factor. */
+const FACTOR_LOGIN = form(
+  `id="factor-form" hidden`,
+  field({
+    name: "code",
+    id: "factor-code",
+    label: "Code of your app",
+    autocomplete: "one-time-code",
+    rule: "The six digits that it shows, or a recovery code.",
+  }),
+  "Continue",
+);
 
 /** The script shows the buttons only if providers can send users to the address of the page. */
 const providerButtons = ({ providers, redirectUris }: AccountPageOptions): string[] =>
@@ -211,7 +225,7 @@ export function createAccountPage(options: AccountPageOptions): CardPages {
 <h1>Log in to your account</h1>
 ${form(`id="login-form"`, `${emailField()}\n${password}`, "Log in")}
 <p class="others">${others.join("\n")}</p>
-${rules.hasEmailLogin ? CODE_LOGIN : ""}</div>
+${rules.hasSecondFactor ? FACTOR_LOGIN : ""}${rules.hasEmailLogin ? CODE_LOGIN : ""}</div>
 <div id="user" hidden>
 <h1 id="welcome" tabindex="-1">Your account</h1>
 <p>You are logged in as <strong id="identity"></strong>. <button type="button" class="link" id="logout">Log out</button></p>

@@ -94,9 +94,10 @@ export async function prepareIdentity(
     await loginOidc(service, provider, replies);
     return { body: await oidcBody(service, provider, replies) };
   }
-  if (operationId !== "addIdentity" && operationId !== "deleteIdentity") return {};
+  if (!["addIdentity", "deleteIdentity", "removeIdentity"].includes(operationId ?? "")) return {};
   const body = { ...(await oidcBody(service, provider, replies)), current_password: user.password };
   if (operationId === "addIdentity") return { id: "example", body };
   const added = await service.call("POST", "/auth/identities/example", { token: user.token, body });
-  return { id: added.expect<Identity>(201).id };
+  const { id } = added.expect<Identity>(201);
+  return { id, body: { current_password: user.password } };
 }

@@ -58,8 +58,9 @@ export const logIn = ({ call }: Caller, body: unknown) => call("POST", "/auth/lo
 export async function preparePasskey(operationId: string | undefined, service: Service, user: TestUser) {
   if (operationId === "createPasskeyOptions") return { body: { current_password: user.password } };
   if (operationId === "createPasskey") return { body: creationBody(await beginCreation(service, user)) };
-  if (operationId !== "deletePasskey" && operationId !== "passkeyLogin") return {};
+  const isRemoval = operationId === "deletePasskey" || operationId === "removePasskey";
+  if (!isRemoval && operationId !== "passkeyLogin") return {};
   const authenticator = await enrol(service, user);
-  if (operationId === "deletePasskey") return { id: authenticator.id };
+  if (isRemoval) return { id: authenticator.id, body: { current_password: user.password } };
   return { body: await loginBody(service, authenticator) };
 }

@@ -12,6 +12,7 @@ import {
   normalizeEmail,
   type OidcLoginRequest,
   type OidcOptionsRequest,
+  type RemovalRequest,
   toAsciiEmail,
   usernameCandidates,
 } from "@latchkey/contracts";
@@ -70,8 +71,13 @@ export interface IdentityService {
     request: RequestContext,
   ): Promise<Identity>;
   list(principal: Principal): Promise<Identity[]>;
-  /** @throws IDENTITY_NOT_FOUND, or LastLogin; the former also for the identity of another user */
-  remove(principal: Principal, id: number, request: RequestContext): Promise<void>;
+  /** @throws IDENTITY_NOT_FOUND, or LastLogin; the former also for the identity of another user, or an error of `proveRemoval` */
+  remove(
+    principal: Principal,
+    id: number,
+    body: RemovalRequest | null,
+    request: RequestContext,
+  ): Promise<void>;
 }
 
 /** Another request can create or change the user between two queries. Each attempt then finds the new state. */
@@ -94,7 +100,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     canLogIn,
     sendsMail: notifies,
   } = options;
-  const { proveOwner, findUser, explainRejection } = options.owner;
+  const { proveOwner, proveRemoval, findUser, explainRejection } = options.owner;
 
   /** @throws INVALID_REQUEST */
   const expectProvider = (name: string, parameter: "id" | "name" = "name"): Provider =>
@@ -256,12 +262,13 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
 
     list: ({ user }) => identities.list(user.id),
 
-    async remove({ user, token }, id, { audit }) {
-      if (!(await identities.delete(id, user.id, token.guard, { notifies, canLogIn }))) {
-        await findUser(user.id, token.guard);
+    async remove(principal, id, body, request) {
+      const { user, condition } = await proveRemoval(principal, body, request);
+      if (!(await identities.delete(id, user.id, condition, { notifies, canLogIn }))) {
+        await findUser(user.id, condition);
         throw new ServiceError("IDENTITY_NOT_FOUND");
       }
-      audit("identity.removed", user.email, user.id);
+      request.audit("identity.removed", user.email, user.id);
     },
   };
 }

@@ -3,7 +3,7 @@
  * The database enforces that each challenge is used only once, across all replicas.
  */
 import { createHash, randomBytes } from "node:crypto";
-import type { CreatePasskeyRequest, PasskeyLoginRequest } from "@latchkey/contracts";
+import type { CreatePasskeyRequest, PasskeyLoginRequest, RemovalRequest } from "@latchkey/contracts";
 import {
   type Database,
   type FoundPasskey,
@@ -32,7 +32,7 @@ interface PasskeyServiceOptions extends Configured {
   /** If true, new passkeys require a verified e-mail, and users are notified of changes to their passkeys. */
   readonly sendsMail: boolean;
   readonly canLogIn: LoginRule;
-  readonly owner: Pick<Owner, "proveOwner" | "findUser">;
+  readonly owner: Pick<Owner, "proveOwner" | "proveRemoval" | "findUser">;
 }
 
 /** What the client needs for the next step: the options for the browser, and the signed challenge. */
@@ -51,8 +51,13 @@ export interface PasskeyService {
   /** @throws PASSKEY_INVALID also if the user or the passkeys have changed since `requestCreation` */
   create(principal: Principal, body: CreatePasskeyRequest, request: RequestContext): Promise<Passkey>;
   list(principal: Principal): Promise<Passkey[]>;
-  /** @throws PASSKEY_NOT_FOUND, or LastLogin; the former also for the passkey of another user */
-  remove(principal: Principal, id: string, request: RequestContext): Promise<void>;
+  /** @throws PASSKEY_NOT_FOUND, or LastLogin; the former also for the passkey of another user, or an error of `proveRemoval` */
+  remove(
+    principal: Principal,
+    id: string,
+    body: RemovalRequest | null,
+    request: RequestContext,
+  ): Promise<void>;
   /** Depends on no user, and so reveals none. */
   requestLogin(): PasskeyStep;
   /** @throws PASSKEY_REJECTED for every reason but one: TOO_MANY_REQUESTS if the passkey has logged in too often */
@@ -71,7 +76,7 @@ const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) 
 
 export function createPasskeyService(options: PasskeyServiceOptions): PasskeyService {
   const { rpId, rpName, passkeys, passkeyChallenges, sendsMail, canLogIn } = options;
-  const { proveOwner, findUser } = options.owner;
+  const { proveOwner, proveRemoval, findUser } = options.owner;
   const webauthn = createWebauthn(options);
   const timeout = CHALLENGE_LIFETIME_MS;
 
@@ -120,12 +125,13 @@ export function createPasskeyService(options: PasskeyServiceOptions): PasskeySer
 
     list: ({ user }) => passkeys.list(user.id),
 
-    async remove({ user, token }, id, { audit }) {
-      if (!(await passkeys.delete(id, user.id, token.guard, { notifies: sendsMail, canLogIn }))) {
-        await findUser(user.id, token.guard);
+    async remove(principal, id, body, request) {
+      const { user, condition } = await proveRemoval(principal, body, request);
+      if (!(await passkeys.delete(id, user.id, condition, { notifies: sendsMail, canLogIn }))) {
+        await findUser(user.id, condition);
         throw new ServiceError("PASSKEY_NOT_FOUND");
       }
-      audit("passkey.removed", user.email, user.id);
+      request.audit("passkey.removed", user.email, user.id);
     },
 
     requestLogin() {

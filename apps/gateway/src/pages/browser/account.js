@@ -27,6 +27,7 @@ const resetForms = () => {
   for (const form of document.forms) form.reset();
   for (const place of document.querySelectorAll(".error, .problem, .status")) place.textContent = "";
   for (const section of document.querySelectorAll("details")) section.open = false;
+  if (byId("factor-form")) byId("factor-form").hidden = true;
 };
 
 const showUser = () => {
@@ -75,10 +76,16 @@ const removableItem = ({ name, created_at, last_used_at }, remove) => {
   return item;
 };
 
+/** The body of a removal. A user without a password leaves the field empty. */
+const proofOf = (form) => {
+  const { value } = form.elements.current_password;
+  return value === "" ? {} : { current_password: value };
+};
+
 const passkeyItem = (passkey) =>
   removableItem(passkey, () =>
     change(byId("passkey-form"), async () => {
-      await call("DELETE", `auth/passkeys/${passkey.id}`);
+      await call("POST", `auth/passkeys/${passkey.id}/removal`, proofOf(byId("passkey-form")));
       await showPasskeys();
       return `The passkey “${passkey.name}” is removed.`;
     }),
@@ -120,9 +127,24 @@ const onChange = (id, work) => {
   if (form) onSubmit(form, (members) => perform(() => work(members)), showError(form));
 };
 
+const factorForm = byId("factor-form");
+let factorState;
+/** Returns the token of a login. Asks for a code if the user has a second factor. */
+const requestToken = async (path, credentials) => {
+  try {
+    return (await send("POST", path, { body: credentials })).access_token;
+  } catch (error) {
+    if (error.code !== "SECOND_FACTOR_REQUIRED" || !factorForm) throw error;
+    factorState = error.state;
+    factorForm.hidden = false;
+    byId("factor-code").focus();
+  }
+};
+
 /** @param credentials the body of the operation at `path` */
 const logIn = async (path, credentials) => {
-  token = (await send("POST", path, { body: credentials })).access_token;
+  token = await requestToken(path, credentials);
+  if (!token) return;
   try {
     user = await call("GET", "auth/me");
     await showPasskeys();
@@ -136,6 +158,16 @@ const logIn = async (path, credentials) => {
   byId("welcome").focus();
 };
 
+if (factorForm)
+  onSubmit(
+    factorForm,
+    ({ code }) => logIn("auth/login/factor", { state: factorState, code }),
+    (error) => {
+      if (error.code !== "LOGIN_REQUIRED") return false;
+      factorForm.hidden = true;
+      return showEnd(error);
+    },
+  );
 onSubmit(loginForm, (credentials) => logIn("auth/login", credentials));
 byId("passkey")?.addEventListener("click", () =>
   run(loginForm, async () => {
@@ -205,6 +237,7 @@ globalThis.account = {
   clearedAtEnd,
   loginForm,
   logIn,
+  proofOf,
   removableItem,
   setText,
   shownAfterLogin,

@@ -8,9 +8,9 @@ const { root } = document.querySelector(".card").dataset;
 
 /** An answer other than a success; status 0: no answer. */
 class ServiceError extends Error {
-  constructor(status, { code, detail, field } = {}, retryAfter = null) {
+  constructor(status, { code, detail, field, state } = {}, retryAfter = null) {
     super(`Status ${status}`);
-    Object.assign(this, { status, code, detail, field, retryAfterSeconds: Number(retryAfter) });
+    Object.assign(this, { status, code, detail, field, state, retryAfterSeconds: Number(retryAfter) });
   }
 }
 
@@ -51,10 +51,12 @@ const send = async (method, path, { body, token } = {}) => {
 const FIELD_MESSAGES = {
   INVALID_CREDENTIALS: ["password", "The e-mail or the password is not right."],
   CURRENT_PASSWORD_INCORRECT: ["current_password", "This is not your current password."],
+  FACTOR_CODE_REJECTED: ["code", "This code is not right, or was used. Wait for the next one."],
   LOGIN_CODE_INVALID: ["code", "This code is not right, or is not valid any more."],
 };
 /** Errors of a form. The keys are error codes and names of browser errors. */
 const MESSAGES = {
+  FACTOR_LOCKED: "After too many wrong codes, only a recovery code is accepted.",
   EMAIL_NOT_VERIFIED: "First open the link in the mail that confirms your e-mail address.",
   IDENTITY_NOT_FOUND: "This login is removed already.",
   IDENTITY_REJECTED: "You were not logged in. Please try again.",

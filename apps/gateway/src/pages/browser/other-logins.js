@@ -3,7 +3,7 @@
  * without it, the code in the address is worth nothing.
  */
 const { byId, onSubmit, run, send, toBase64Url } = globalThis.forms;
-const { call, change, clearedAtEnd, loginForm, logIn, removableItem, setText, shownAfterLogin } =
+const { call, change, clearedAtEnd, loginForm, logIn, proofOf, removableItem, setText, shownAfterLogin } =
   globalThis.account;
 
 let codeState;
@@ -62,7 +62,7 @@ const showIdentities = async () => {
   const items = identities.map((identity) =>
     removableItem({ ...identity, name: identity.provider }, () =>
       change(byId("identity-form"), async () => {
-        await call("DELETE", `auth/identities/${identity.id}`);
+        await call("POST", `auth/identities/${identity.id}/removal`, proofOf(byId("identity-form")));
         await showIdentities();
         return `The login with ${identity.provider} is removed.`;
       }),

@@ -207,10 +207,17 @@ eachDatabase((start) => {
     expect((await add(ada)).expect<Identity>(201).id).toBe(id);
     expect((await add(bob)).body).toMatchObject({ code: "IDENTITY_ALREADY_USED" });
     expect(await kindsOf(service)).toEqual(["identity"]);
-    const path = `/auth/identities/${id}`;
-    expect(await statusOf(service, path, { token: bob.token }, "DELETE")).toBe(404);
-    expect(await statusOf(service, "/auth/identities/x", { token: bob.token }, "DELETE")).toBe(422);
-    expect(await statusOf(service, path, { token: ada.token }, "DELETE")).toBe(204);
+    const remove = ({ token, password }: typeof ada, of: string | number, proof: object = {}) => {
+      const body = { current_password: password, ...proof };
+      return statusOf(service, `/auth/identities/${of}/removal`, { token, body }, "POST");
+    };
+    const withoutProof = await service.call("DELETE", `/auth/identities/${id}`, { token: ada.token });
+    expect([withoutProof.status, withoutProof.body]).toMatchObject([403, { code: "OWNER_PROOF_REQUIRED" }]);
+    expect(await remove(ada, id, { current_password: "wrong" })).toBe(403);
+    expect(await remove(ada, id, { current_password: undefined })).toBe(422);
+    expect(await remove(bob, id)).toBe(404);
+    expect(await remove(bob, "x")).toBe(422);
+    expect(await remove(ada, id)).toBe(204);
     expect(await identitiesOf(service, ada.token)).toEqual([]);
     expect(await kindsOf(service)).toEqual(["identity", "identity"]);
     const events = service.log.filter(({ event }) => /^identity/.test(String(event)));
@@ -281,7 +288,10 @@ eachDatabase((start) => {
     await using service = await start({ env: { ...oidcVariables([provider]), ...production } });
     const token = tokenOf(await loginOidc(service, provider));
     const [identity] = await identitiesOf(service, token);
-    const remove = await service.call("DELETE", `/auth/identities/${identity?.id}`, { token });
+    const remove = await service.call("POST", `/auth/identities/${identity?.id}/removal`, {
+      token,
+      body: {},
+    });
     expect([remove.status, remove.body]).toMatchObject([409, { code: "LAST_LOGIN" }]);
     const options = { token, body: {} };
     expect(await statusOf(service, "/auth/passkeys/options", options, "POST")).toBe(200);
@@ -298,6 +308,7 @@ eachDatabase((start) => {
     expect(await statusOf(service, "/auth/passkeys/options", { token: old, body: {} }, "POST")).toBe(403);
     expect(await statusOf(service, "/auth/me", { token, body: { password } }, "PATCH")).toBe(200);
     expect(await statusOf(service, "/auth/passkeys/options", options, "POST")).toBe(422);
-    expect(await statusOf(service, `/auth/identities/${identity?.id}`, { token }, "DELETE")).toBe(204);
+    const proof = { token, body: { current_password: password } };
+    expect(await statusOf(service, `/auth/identities/${identity?.id}/removal`, proof, "POST")).toBe(204);
   });
 });

@@ -42,8 +42,8 @@ const LIFETIME_MS = 5 * 60_000;
 
 const list = async ({ call }: Service, { token }: TestUser) =>
   (await call("GET", "/auth/passkeys", { token })).expect<Passkey[]>(200);
-const remove = ({ call }: Service, { token }: TestUser, id: string) =>
-  call("DELETE", `/auth/passkeys/${id}`, { token });
+const remove = ({ call }: Service, { token, password }: TestUser, id: string) =>
+  call("POST", `/auth/passkeys/${id}/removal`, { token, body: { current_password: password } });
 const tokenOf = (response: { expect<Body>(status: number): Body }) =>
   response.expect<Token>(200).access_token;
 const amrOf = (token: string) => decodeJwt(token).amr;
@@ -70,6 +70,12 @@ eachDatabase((start) => {
       expect(service.derivations()).toBe(derivations);
       expect((await list(service, user))[0]?.last_used_at).toBeString();
       const unused = await loginBody(service, authenticator);
+      const withoutProof = await service.call("DELETE", `/auth/passkeys/${passkey.id}`, { token });
+      expect([withoutProof.status, withoutProof.body]).toMatchObject([403, { code: "OWNER_PROOF_REQUIRED" }]);
+      const thief = { ...user, password: "wrong" };
+      expect((await remove(service, thief, passkey.id)).body).toMatchObject({
+        code: "CURRENT_PASSWORD_INCORRECT",
+      });
       expect((await remove(service, user, passkey.id)).status).toBe(204);
       expect((await remove(service, user, passkey.id)).body).toMatchObject({ code: "PASSKEY_NOT_FOUND" });
       expect(await logIn(service, unused)).toMatchObject(REJECTED);

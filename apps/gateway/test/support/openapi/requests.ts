@@ -31,6 +31,8 @@ export const variablesWith = (provider: HostileProvider) => ({
   ...EVERY_FEATURE,
   ...oidcVariables([provider]),
   AUTH_EMAIL_LOGIN: "true",
+  // Otherwise, the operations of release 2.0 remove nothing.
+  AUTH_REQUIRE_CURRENT_PASSWORD: "false",
 });
 
 /** Its tokens are genuine. */
@@ -142,7 +144,7 @@ export const PRODUCERS: Readonly<Record<string, Produce>> = {
   async 409(operation, subjects) {
     const { working, provider } = subjects;
     const { operationId } = operation;
-    if (operationId === "deleteIdentity" || operationId === "deletePasskey")
+    if (/^(delete|remove)(Identity|Passkey)$/.test(operationId ?? ""))
       return deleteLastLogin(operation, subjects);
     const { email, username, password } = await working.createUser();
     const { id, token } = await createVerified(working);
@@ -200,19 +202,21 @@ const WITHOUT_MAIL = {
   NODE_ENV: "production",
   AUTH_SECRET_KEY: "production 0123456789 abcdefghij",
   PASSKEY_ORIGINS: EVERY_FEATURE.PASSKEY_ORIGINS,
+  AUTH_REQUIRE_CURRENT_PASSWORD: "false",
 };
 
 /** Deletes the only way in which a user can log in. */
 async function deleteLastLogin(operation: NamedOperation, { withoutMail, provider }: Subjects) {
   const token = tokenOf(await loginOidc(withoutMail, provider, { claims: newClaims() }));
   const me = { token, password: undefined };
-  if (operation.operationId === "deletePasskey") {
+  const body = {};
+  if (operation.operationId?.endsWith("Passkey")) {
     const { id } = await enrol(withoutMail, me);
     await withoutMail.sql("delete from identities");
-    return send(withoutMail, operation, { token, id });
+    return send(withoutMail, operation, { token, id, body });
   }
   const list = await withoutMail.call("GET", "/auth/identities", { token });
-  return send(withoutMail, operation, { token, id: list.expect<Identity[]>(200)[0]?.id });
+  return send(withoutMail, operation, { token, id: list.expect<Identity[]>(200)[0]?.id, body });
 }
 
 function startBroken(env: Readonly<Record<string, string>>, error: () => Error): Promise<Service> {
