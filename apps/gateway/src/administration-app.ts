@@ -10,6 +10,7 @@ import type { Config } from "./config.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
 import { createAdministrationService } from "./features/administration/service.ts";
 import { enabledOperations } from "./http/operation.ts";
+import { expectNoParameters } from "./http/validator.ts";
 import { apiKeyAuth, operatorOf } from "./middleware/api-key-auth.ts";
 import { methodNotAllowed } from "./middleware/error-handler.ts";
 import { registerOperations } from "./middleware/operations.ts";
@@ -88,7 +89,8 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
     }),
   );
   let document: Promise<string> | undefined;
-  app.get(DOCUMENT_PATH, async () => {
+  app.get(DOCUMENT_PATH, async ({ request }) => {
+    expectNoParameters(request.url);
     document ??= createAdministrationDocument(operations, features);
     return new Response(await document, { headers: { "content-type": "application/json" } });
   });

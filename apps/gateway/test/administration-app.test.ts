@@ -282,8 +282,51 @@ eachDatabase((startOn) => {
       "state=x",
       "without_password=1",
       "search=",
+      "search=%20%09",
+      "email=",
+      "email=%20",
+      // The + of a form is a blank.
+      "email=ada+shop@example.org",
+      "role=a%20b",
     ])
       expect([query, (await admin.call("GET", `/admin/users?${query}`)).status]).toEqual([query, 422]);
+  });
+
+  test("an unknown query parameter of any route is an issue and changes nothing; todos ignore it", async () => {
+    await using service = await startOn({ env: ENV });
+    await using admin = await openAdministration(service);
+    const { user } = await service.register();
+    const path = `/admin/users/${user.id}`;
+    for (const [method, route] of [
+      ...[
+        ["GET", "/admin/users"],
+        ["POST", "/admin/users"],
+        ["GET", path],
+        ["PATCH", path],
+        ["DELETE", path],
+      ],
+      ...[
+        ["DELETE", `${path}/tokens`],
+        ["DELETE", `${path}/passkeys`],
+        ["POST", `${path}/password-reset`],
+      ],
+      ...[
+        ["GET", `${path}/explanation`],
+        ["GET", "/admin/stats"],
+        ["GET", "/admin/openapi.json"],
+      ],
+    ] as [string, string][]) {
+      const body = { POST: ada, PATCH: { is_active: false } }[method];
+      const response = await admin.call(method, `${route}?created_after=2026-01-01`, { body });
+      expect([method, route, response.status]).toEqual([method, route, 422]);
+      expect(response.body).toMatchObject({
+        code: "INVALID_REQUEST",
+        detail: [{ loc: ["query", "created_after"], type: "unknown_parameter" }],
+      });
+      expect(JSON.stringify(response.body)).not.toContain("2026");
+    }
+    expect(admin.events()).toEqual([]);
+    expect((await service.call("GET", "/todos?created_after=2026-01-01")).status).toBe(200);
   });
 });
 

@@ -576,7 +576,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The exact e-mail.
+                 * @description The exact e-mail. Send `+` as `%2B`.
                  * @example ada@example.com
                  */
                 email?: string;
@@ -1661,6 +1661,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
                 };
             };
             /** @description A rate limit is exceeded. */

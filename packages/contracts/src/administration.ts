@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { USERNAME_MAX_LENGTH } from "./bounds.ts";
 import { PAGE_PARAMETERS, pageOf } from "./pages.ts";
-import { Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
+import { ROLE_PATTERN, SEARCHED_EMAIL_PATTERN, Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
 import { Email, NewEmail, Password, Roles, toUserWithRoles, User, Username } from "./users.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1] });
@@ -51,16 +51,25 @@ export const AdminUserPage = pageOf(AdminUser);
 const QueryFlag = Type.Enum(["true", "false"], { type: "string", examples: ["true"] });
 
 export const AdminUserQuery = Type.Object({
-  email: Type.Optional(text({ description: "The exact e-mail.", examples: ["ada@example.com"] })),
+  email: Type.Optional(
+    text({
+      pattern: SEARCHED_EMAIL_PATTERN,
+      description: "The exact e-mail. Send `+` as `%2B`.",
+      examples: ["ada@example.com"],
+    }),
+  ),
   search: Type.Optional(
     text({
+      pattern: VISIBLE_TEXT_PATTERN,
       minLength: 1,
       description: "The beginning of the e-mail or of the username. The case is ignored.",
       examples: ["ada"],
     }),
   ),
   state: Type.Optional(Type.Enum(["active", "inactive"], { type: "string", examples: ["active"] })),
-  role: Type.Optional(text({ description: "A role of the user.", examples: ["admin"] })),
+  role: Type.Optional(
+    text({ pattern: ROLE_PATTERN, description: "A role of the user.", examples: ["admin"] }),
+  ),
   without_password: Type.Optional(QueryFlag),
   ...PAGE_PARAMETERS,
 });

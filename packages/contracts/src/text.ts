@@ -20,6 +20,9 @@ export const NEW_EMAIL_PATTERN =
 export const VISIBLE_TEXT_PATTERN =
   "^([^\\u0000\\uD800-\\uDFFF]*[^\\s\\p{Cf}\\u0000\\uD800-\\uDFFF][^\\u0000\\uD800-\\uDFFF]*)?$";
 
+/** Blanks around it, but none inside: no stored e-mail contains one, and `+` in a query stands for a blank. */
+export const SEARCHED_EMAIL_PATTERN = "^\\s*[^\\s\\u0000\\uD800-\\uDFFF]+\\s*$";
+
 export const ROLE_PATTERN = "^[a-z0-9:_.-]{1,64}$";
 
 /** Without padding (RFC 4648 §5). */

@@ -7,6 +7,7 @@ import {
   EMAIL_PATTERN,
   NEW_EMAIL_PATTERN,
   ROLE_PATTERN,
+  SEARCHED_EMAIL_PATTERN,
   VISIBLE_TEXT_PATTERN,
 } from "./text.ts";
 
@@ -20,6 +21,7 @@ const PATTERN_MESSAGES = new Map([
   [EMAIL_PATTERN, "is not a valid e-mail address"],
   [NEW_EMAIL_PATTERN, "is not a valid e-mail address"],
   [VISIBLE_TEXT_PATTERN, "must contain a visible character, and no U+0000 or lone surrogates"],
+  [SEARCHED_EMAIL_PATTERN, "must not be blank or contain a blank; a + must be sent as %2B"],
   [ROLE_PATTERN, "must have 1 to 64 of the characters a to z, 0 to 9, and : _ . -"],
   [BASE64URL_PATTERN, "is not base64url without padding"],
   [CODE_CHALLENGE_PATTERN, "is not an S256 challenge"],

@@ -16,6 +16,9 @@ export const wrongType = (
   type: "boolean" | "integer" | "object" | "string",
 ) => issue(location, name, `must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`, `${type}_type`);
 
+export const unknownParameter = (name: string) =>
+  issue("query", name, "is not a parameter of this operation", "unknown_parameter");
+
 const malformed = (name: string, msg: string) => issue("body", name, msg, "string_pattern_mismatch");
 
 export const INVALID_EMAIL = malformed("email", "is not a valid e-mail address");

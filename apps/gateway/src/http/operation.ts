@@ -76,12 +76,14 @@ export interface Operation<
   readonly query?: Query;
   /** Runs before the query is checked. */
   normalizeQuery?(members: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** Whether a query parameter that `query` does not declare is an issue. @default it is ignored */
+  readonly rejectsUnknownParameters?: boolean;
   readonly body?: Body;
   /** The body of callers to whom a rule of `body` does not apply. Only with `requiresToken`. */
   readonly exception?: { readonly body: Body; applies(caller: Caller): boolean };
   /** Finds further issues in a body that the schema accepts. */
   refineBody?(body: ValueOf<Body>): readonly ValidationIssue[];
-  /** The issues in the example of a 422. Required if the operation has `params`, `query` or `body`. */
+  /** The issues in the example of a 422. Required if the operation can return one. */
   readonly issues?: readonly ValidationIssue[];
   /** `none`: the default limit does not count the request either (GET and HEAD only). @default the default limit only */
   readonly limit?: OperationLimit<ValueOf<Body>> | "none";

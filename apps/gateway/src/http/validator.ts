@@ -3,10 +3,11 @@
  * never contains the submitted value.
  */
 import { describeTooLong, describeViolation, type ValidationIssue } from "@latchkey/contracts";
-import type Type from "typebox";
+import Type from "typebox";
 import type { TLocalizedValidationError } from "typebox/error";
 import { Compile } from "typebox/schema";
 import { ServiceError } from "../errors.ts";
+import { unknownParameter } from "./issues.ts";
 
 type Members = Record<string, unknown>;
 
@@ -49,22 +50,34 @@ export function validator<Schema extends Type.TObject>(
   };
 }
 
+interface QueryOptions {
+  /** Runs before the parameters are checked. @default no change */
+  readonly normalize?: ((members: Members) => Members) | undefined;
+  /** Whether a parameter that is not declared is an issue. @default it is ignored */
+  readonly rejectsUnknown?: boolean | undefined;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 /**
  * Returns a function that reads the declared parameters from the query string of a URL. Elysia's own parser is not used,
  * because it adds all parameters to an object (`json.ts` explains the risk).
- * @param normalize runs before the parameters are checked. @default no change
- * @throws INVALID_REQUEST with all issues
+ * @throws INVALID_REQUEST with all unknown parameters, or with all issues of the others
  */
 export function queryValidator<Schema extends Type.TObject>(
   schema: Schema,
-  normalize: (members: Members) => Members = (members) => members,
+  { normalize = (members) => members, rejectsUnknown = false }: QueryOptions = {},
 ): (url: string) => Type.Static<Schema> {
   const check = validator(schema, "query");
   const names = Object.keys(schema.properties);
+  const known = new Set(names);
   return (url) => {
     const start = url.indexOf("?");
     const members: Members = {};
     const parameters = new URLSearchParams(start === -1 ? "" : url.slice(start));
+    const unknown = rejectsUnknown ? new Set(parameters.keys()).difference(known) : NONE;
+    if (unknown.size > 0)
+      throw new ServiceError("INVALID_REQUEST", { issues: [...unknown].map(unknownParameter) });
     for (const name of names) {
       const values = parameters.getAll(name);
       if (values.length > 0) members[name] = values.length === 1 ? values[0] : values;
@@ -72,6 +85,9 @@ export function queryValidator<Schema extends Type.TObject>(
     return check(normalize(members));
   };
 }
+
+/** Checks the query of a route without parameters. @throws INVALID_REQUEST if it has any */
+export const expectNoParameters = queryValidator(Type.Object({}), { rejectsUnknown: true });
 
 const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -8,7 +8,7 @@ import { type RequestEntry, requestEntry } from "../elysia/request-entry.ts";
 import { addRoute, synchronous } from "../elysia/workarounds.ts";
 import { ignoreBody, jsonBody } from "../http/body.ts";
 import type { Operation } from "../http/operation.ts";
-import { queryValidator, validator } from "../http/validator.ts";
+import { expectNoParameters, queryValidator, validator } from "../http/validator.ts";
 import type { RequestContext } from "../request-context.ts";
 import { clientKey } from "./client-address.ts";
 import { addressLimit, type RateLimiters } from "./rate-limit.ts";
@@ -72,13 +72,16 @@ function staticSteps<Caller>(operation: Operation<Caller>, options: OperationsOp
 /** The steps after parsing. The status is set last, because an error replaces it. */
 function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<Caller>) {
   const { params, body, refineBody, query, normalizeQuery, requiresToken, loginMethod, success } = operation;
-  const { exception } = operation;
+  const { exception, rejectsUnknownParameters: rejectsUnknown } = operation;
   const { authenticate } = options;
   const handle: Operation<unknown>["handler"] = operation.handler;
   const checkParams = params ? validator(params, "path") : noInput;
   const checkBody = body ? validator(body, "body", refineBody) : noInput;
   const checkException = exception ? validator(exception.body, "body", refineBody) : checkBody;
-  const readQuery = query ? queryValidator(query, normalizeQuery) : noInput;
+  const withoutQuery = rejectsUnknown ? expectNoParameters : noInput;
+  const readQuery = query
+    ? queryValidator(query, { normalize: normalizeQuery, rejectsUnknown })
+    : withoutQuery;
   const limit = ownLimit(operation, options.limiters);
   return async ({ body, clientAddress, entry, params, request, set }: StepContext) => {
     if (loginMethod) entry.loginMethod = loginMethod;

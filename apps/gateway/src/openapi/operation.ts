@@ -41,6 +41,7 @@ function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
     errors = [],
     params,
     query,
+    rejectsUnknownParameters,
     body,
     limit,
     isStatic,
@@ -49,7 +50,7 @@ function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
   const usesResources = !isStatic && !unavailable;
   const codes: ErrorCode[] = [...(requiresToken ? options.authenticationErrors : []), ...errors];
   if (loginMethod) codes.push(...loginErrorsOf(loginMethod, options.features));
-  if (params || query || body) codes.push("INVALID_REQUEST");
+  if (params || query || body || rejectsUnknownParameters) codes.push("INVALID_REQUEST");
   // `Content-Length` is checked for every request, even if the operation has no body.
   codes.push("PAYLOAD_TOO_LARGE");
   if (usesResources) codes.push("DATABASE_UNAVAILABLE");

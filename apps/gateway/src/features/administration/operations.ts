@@ -3,7 +3,7 @@ import type { Operator } from "@latchkey/administration";
 import * as contracts from "@latchkey/contracts";
 import { HASHING_ERRORS } from "../../errors.ts";
 import { decodeCursor, encodeCursor } from "../../http/cursor.ts";
-import { INVALID_EMAIL, issue, LISTED_PASSWORD, wrongType } from "../../http/issues.ts";
+import { INVALID_EMAIL, issue, LISTED_PASSWORD, unknownParameter, wrongType } from "../../http/issues.ts";
 import { operationFor } from "../../http/operation.ts";
 import type { AdministrationService } from "./service.ts";
 
@@ -16,7 +16,13 @@ export interface AdministrationOperationsOptions {
 
 const operation = operationFor<Operator>();
 
-const OF_ADMINISTRATION = { tag: "Administration", requiresToken: true, limit: "none" } as const;
+const OF_ADMINISTRATION = {
+  tag: "Administration",
+  requiresToken: true,
+  // A misspelled condition would select all users.
+  rejectsUnknownParameters: true,
+  limit: "none",
+} as const;
 const OF_USER = {
   ...OF_ADMINISTRATION,
   params: contracts.AdminUserPath,
@@ -220,6 +226,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/stats",
       summary: "Count the users",
       description: "Reads all users, in short queries.",
+      issues: [unknownParameter("state")],
       success: { status: 200, description: "The numbers of users.", schema: contracts.AdminStats },
       handler: (_, { signal }) => service.count(signal),
     }),
