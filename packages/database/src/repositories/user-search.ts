@@ -23,6 +23,7 @@ import { hasRoles, isInactive, type User } from "../tables.ts";
 import { NO_PASSWORD } from "./imports.ts";
 import { type PageRequest, placeholders, type RepositoryClient } from "./repository-client.ts";
 import { readSlices, SLICE_ROWS } from "./slices.ts";
+import { createStoredForms, type StoredForms } from "./stored-forms.ts";
 
 /** Selects the users that meet all conditions. A condition that is undefined is met by every user. */
 export interface UserSearch extends PageRequest {
@@ -30,9 +31,9 @@ export interface UserSearch extends PageRequest {
   readonly email?: string | undefined;
   /** This domain of the e-mail in lower case, in any of its forms. No index finds these users. */
   readonly domain?: string | undefined;
-  /** The beginning of the e-mail or of the username. The case of usernames is ignored by the rules of the database. */
+  /** The beginning of the e-mail or of the username. The case is ignored. */
   readonly search?: string | undefined;
-  /** A part of the e-mail or of the username. Only the case of ASCII letters is ignored. No index finds these users. */
+  /** A part of the e-mail or of the username. The case is ignored. No index finds these users. */
   readonly contains?: string | undefined;
   readonly isActive?: boolean | undefined;
   readonly role?: string | undefined;
@@ -62,29 +63,35 @@ export interface UserSearches {
   countLoginMeans(ids: readonly number[], networkSeconds: number): Promise<Map<number, LoginMeans>>;
 }
 
-const prefixRanges = ({ tables: { users }, binary }: Dialect, prefix: string) => {
-  const [email, username] = [binary(sql`${users.email}`), binary(sql`lower(${users.username})`)];
-  const [first, last] = [sql`lower(${prefix})`, sql`lower(${prefix}) || ${LAST_CHARACTER}`];
+/** Each range is a slice of one index. */
+function prefixRanges({ tables: { users }, binary }: Dialect, { emails, usernames }: StoredForms) {
+  const startsWith = (text: SQL) => (prefix: string) =>
+    sql`(${text} >= ${prefix} and ${text} < ${`${prefix}${LAST_CHARACTER}`})`;
   return {
-    email: sql`(${email} >= ${first} and ${email} < ${last})`,
-    username: sql`(${username} >= ${first} and ${username} < ${last})`,
+    emails: emails.map(startsWith(binary(sql`${users.email}`))),
+    usernames: usernames.map(startsWith(binary(sql`lower(${users.username})`))),
   };
-};
+}
 
 /** A pattern that matches the text literally. */
 const escapeLike = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
 const isLike = (text: SQLWrapper, pattern: SQLWrapper | string) => sql`${text} like ${pattern} escape '!'`;
 
 /** Counts the matches of each index, but no more than `MAX_INDEXED_MATCHES`. */
-export function matchesQuery(orm: Orm, dialect: Dialect, prefix: string) {
+export function matchesQuery(orm: Orm, dialect: Dialect, forms: StoredForms) {
   const { users } = dialect.tables;
-  const countUpTo = (range: SQL) =>
-    sql<
+  const limit = sql.raw(`limit ${MAX_INDEXED_MATCHES}`);
+  const countUpTo = (ranges: readonly SQL[]) => {
+    const matches = ranges.map(
+      (range) => sql`select * from (select 1 from ${users} where ${range} ${limit}) as matches`,
+    );
+    return sql<
       number | string
-    >`(select count(*) from (select 1 from ${users} where ${range} limit ${MAX_INDEXED_MATCHES}) as matches)`;
-  const { email, username } = prefixRanges(dialect, prefix);
+    >`(select count(*) from (${sql.join(matches, sql` union all `)} ${limit}) as matches)`;
+  };
+  const { emails, usernames } = prefixRanges(dialect, forms);
   return orm
-    .select({ emails: countUpTo(email), usernames: countUpTo(username) })
+    .select({ emails: countUpTo(emails), usernames: countUpTo(usernames) })
     .from(sql`(select 1) as one`);
 }
 
@@ -97,30 +104,37 @@ interface SearchConditions {
   readonly filters: readonly SQL[];
 }
 
+/** The texts of a request as they are stored. */
+interface SearchedTexts {
+  readonly search?: StoredForms | undefined;
+  readonly contains?: StoredForms | undefined;
+  /** Whether so many users match the prefix that the indexes are not used for it. */
+  readonly isCommon: boolean;
+}
+
 const isNoPassword = (importedHash: SQLWrapper, isWithoutPassword: boolean) =>
   sql`coalesce(${importedHash}, '') ${sql.raw(isWithoutPassword ? "=" : "<>")} ${NO_PASSWORD}`;
 
-/** @param isCommon whether so many users match the prefix that the indexes are not used for it */
-function searchConditions(dialect: Dialect, request: UserSearch, isCommon: boolean): SearchConditions {
+function searchConditions(dialect: Dialect, request: UserSearch, texts: SearchedTexts): SearchConditions {
   const { tables, isReturnedBy } = dialect;
   const { users } = tables;
-  const { email, domain, search, contains, isActive, role, isWithoutPassword, isImported } = request;
+  const { email, domain, isActive, role, isWithoutPassword, isImported } = request;
+  const { search, contains, isCommon } = texts;
+  const eitherOf = (forms: StoredForms, matches: (stored: SQL, text: string) => SQL) =>
+    sql`(${or(
+      ...forms.emails.map((text) => matches(sql`${users.email}`, text)),
+      ...forms.usernames.map((text) => matches(sql`lower(${users.username})`, text)),
+    )})`;
   const filters: SQL[] = [];
   if (domain !== undefined) {
     const patterns = emailForms(`@${domain}`).map((form) => `%${escapeLike(form)}`);
     filters.push(sql`(${or(...patterns.map((pattern) => isLike(sql`${users.email}`, pattern)))})`);
   }
-  if (contains !== undefined) {
-    const pattern = sql`lower(${`%${escapeLike(contains)}%`})`;
-    const [inEmail, inUsername] = [users.email, users.username].map((text) =>
-      isLike(sql`lower(${text})`, pattern),
+  if (contains) filters.push(eitherOf(contains, (stored, part) => isLike(stored, `%${escapeLike(part)}%`)));
+  if (search && (isCommon || email !== undefined))
+    filters.push(
+      eitherOf(search, (stored, prefix) => sql`substr(${stored}, 1, length(${prefix})) = ${prefix}`),
     );
-    filters.push(sql`(${inEmail} or ${inUsername})`);
-  }
-  if (search !== undefined && (isCommon || email !== undefined)) {
-    const begins = (text: SQL) => sql`substr(${text}, 1, length(lower(${search}))) = lower(${search})`;
-    filters.push(sql`(${begins(sql`${users.email}`)} or ${begins(sql`lower(${users.username})`)})`);
-  }
   if (role !== undefined) filters.push(isLike(sql`${users.roles}`, `%${escapeLike(JSON.stringify(role))}%`));
   if (isWithoutPassword !== undefined) filters.push(isNoPassword(users.importedHash, isWithoutPassword));
   if (isImported) filters.push(isNotNull(sql`nullif(${users.importedHash}, ${NO_PASSWORD})`));
@@ -128,10 +142,12 @@ function searchConditions(dialect: Dialect, request: UserSearch, isCommon: boole
 
   if (email !== undefined)
     return { matches: inArray(users.email, emailForms(email)), filters: [...filters, ...isOfState] };
-  if (search !== undefined && !isCommon) {
-    const ranges = prefixRanges(dialect, search);
-    const ids = (range: SQL) => sql`select ${users.id} from ${users} where ${range}`;
-    const matches = sql`${users.id} ${isReturnedBy(sql`${ids(ranges.email)} union ${ids(ranges.username)}`)}`;
+  if (search && !isCommon) {
+    const { emails, usernames } = prefixRanges(dialect, search);
+    const ids = [...emails, ...usernames].map(
+      (range) => sql`select ${users.id} from ${users} where ${range}`,
+    );
+    const matches = sql`${users.id} ${isReturnedBy(sql.join(ids, sql` union `))}`;
     return { matches, filters: [...filters, ...isOfState] };
   }
   if (role !== undefined) return { index: hasRoles(users.roles), filters: [...filters, ...isOfState] };
@@ -147,9 +163,9 @@ const given = placeholders("after", "until", "limit", "rows");
  * `page` selects the users after `after`, and up to `until` if `slice` is not null. `slice` selects the last of the next `rows` ids
  * of the index.
  */
-export function searchQueries(orm: Orm, dialect: Dialect, request: UserSearch, isCommon: boolean) {
+export function searchQueries(orm: Orm, dialect: Dialect, request: UserSearch, texts: SearchedTexts) {
   const { users } = dialect.tables;
-  const { index, matches, filters } = searchConditions(dialect, request, isCommon);
+  const { index, matches, filters } = searchConditions(dialect, request, texts);
   const isSliced = matches === undefined && filters.length > 0;
   const isAfter = and(gt(users.id, given.after), index);
   const ids = orm
@@ -171,18 +187,21 @@ export function searchQueries(orm: Orm, dialect: Dialect, request: UserSearch, i
 
 export function createUserSearches({ orm, prepare }: RepositoryClient, dialect: Dialect): UserSearches {
   const { tables, later } = dialect;
+  const storedForms = createStoredForms({ orm, prepare }, dialect);
   const { userNetworks, passkeys, identities } = tables;
 
-  const isCommonPrefix = async (prefix: string): Promise<boolean> => {
-    const [matches] = await prepare(matchesQuery(orm, dialect, prefix))({});
+  const isCommonPrefix = async (forms: StoredForms): Promise<boolean> => {
+    const [matches] = await prepare(matchesQuery(orm, dialect, forms))({});
     return Math.max(Number(matches?.emails), Number(matches?.usernames)) >= MAX_INDEXED_MATCHES;
   };
 
   return {
     list: async (request, signal) => {
-      const { after: first, limit, email, search } = request;
+      const { after: first, limit, email } = request;
+      const search = request.search === undefined ? undefined : await storedForms(request.search);
+      const contains = request.contains === undefined ? undefined : await storedForms(request.contains);
       const isCommon = search !== undefined && email === undefined && (await isCommonPrefix(search));
-      const { slice, page } = searchQueries(orm, dialect, request, isCommon);
+      const { slice, page } = searchQueries(orm, dialect, request, { search, contains, isCommon });
       const select = prepare(page);
       if (slice === null) return select({ after: first, limit });
       const selectEnd = prepare(slice);

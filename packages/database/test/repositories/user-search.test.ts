@@ -3,6 +3,7 @@
  * if no user matches and if every user has the property that the index contains.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { randomUUID } from "node:crypto";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
@@ -11,13 +12,15 @@ import Database from "libsql";
 import type { Dialect, Orm } from "../../src/dialect.ts";
 import { createOrm } from "../../src/libsql/connection.ts";
 import { dialect as libsqlDialect } from "../../src/libsql/dialect.ts";
+import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { dialect as postgresDialect } from "../../src/postgres/dialect.ts";
 import { SLICE_ROWS } from "../../src/repositories/slices.ts";
 import { importedQuery, totalsQuery } from "../../src/repositories/user-counts.ts";
 import { matchesQuery, searchQueries, type UserSearch } from "../../src/repositories/user-search.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
-import { createTest, errorOf } from "../support/test-database.ts";
+import { caseConformance } from "../support/search-conformance.ts";
+import { createTest, errorOf, openTestDatabase } from "../support/test-database.ts";
 
 setDefaultTimeout(60_000);
 
@@ -49,6 +52,9 @@ interface Statement {
   toSQL(): { readonly sql: string; readonly params: unknown[] };
 }
 
+const formsOf = (text: string | undefined) =>
+  text === undefined ? undefined : { emails: [text], usernames: [text, text.toUpperCase()] };
+
 /** Every statement of the searches and the counts, with values that make it read as many rows as it can. */
 function statementsOf(orm: Orm, dialect: Dialect) {
   const fill = (statement: Statement, until = 0) => {
@@ -56,7 +62,8 @@ function statementsOf(orm: Orm, dialect: Dialect) {
     return { sql, params: fillPlaceholders(params, { after: 0, until, rows: SLICE_ROWS, limit: LIMIT }) };
   };
   const searches = SEARCHES.map(([from, isSliced, request]) => {
-    const { slice, page } = searchQueries(orm, dialect, { after: 0, limit: LIMIT, ...request }, true);
+    const texts = { search: formsOf(request.search), contains: formsOf(request.contains), isCommon: true };
+    const { slice, page } = searchQueries(orm, dialect, { after: 0, limit: LIMIT, ...request }, texts);
     return { from, isSliced, slice: slice && fill(slice), page: (until: number) => fill(page, until) };
   });
   const rare = ["email", "search"].map((name) =>
@@ -65,12 +72,17 @@ function statementsOf(orm: Orm, dialect: Dialect) {
         orm,
         dialect,
         { after: 0, limit: LIMIT, [name]: "user19999", role: "b", isActive: false },
-        false,
+        { search: name === "search" ? formsOf("user19999") : undefined, isCommon: false },
       ).page,
     ),
   );
   const counts = [totalsQuery(orm, dialect, 60), importedQuery(orm, dialect)].map((count) => fill(count));
-  return { searches, rare, matches: fill(matchesQuery(orm, dialect, "user")), counts };
+  return {
+    searches,
+    rare,
+    matches: fill(matchesQuery(orm, dialect, { emails: ["user"], usernames: ["user", "uSER"] })),
+    counts,
+  };
 }
 
 test("libsql reads the users of each search and count by an index, from one id to another", async () => {
@@ -148,6 +160,21 @@ describe.each([
     for (const rows of read) expect(rows).toBeLessThanOrEqual(SLICE_ROWS + 1);
     expect(await run(matches)).toBeLessThanOrEqual(SLICE_ROWS + 2);
   });
+});
+
+describe("on a Turkish database", () => {
+  caseConformance(
+    createTest(async () => {
+      const name = `turkish_${randomUUID()}`;
+      await server.query(
+        `create database "${name}" owner latchkey template template0 locale_provider icu icu_locale 'tr'`,
+      );
+      const url = new URL(await server.createDatabase());
+      url.pathname = name;
+      const reopen = async () => openPostgresDatabase({ url: url.href });
+      return openTestDatabase({ url: url.href, reopen, query: (sql) => server.query(sql, url.href) });
+    }),
+  );
 });
 
 createTest(openLibsqlTestDatabase)(

@@ -7,6 +7,40 @@ const DAY_SECONDS = 24 * 60 * 60;
 const endedPassword = { hashedPassword: "ended$digest", importedHash: "none" };
 const silent = { notifies: false, endedPassword };
 
+/** The locale of a database can also be Turkish. */
+export function caseConformance(test: Test): void {
+  test("the case of a searched text is ignored, whatever the database converts to lower case", async ({
+    users,
+  }) => {
+    const ids = new Map<number, string>();
+    for (const [email, username] of [
+      ["jos\u00e9@example.org", "1"],
+      ["a@example.org", "Jos\u00c9"],
+      ["iri@example.org", "2"],
+      ["b@example.org", "IrI"],
+      ["c@example.org", "\u0418\u0432\u0430\u043d \u041f\u0435\u0442\u0440\u043e\u0432"],
+      ["\u03bf\u03b4\u03c5\u03c3\u03c3\u03b5\u03c5\u03c2@example.org", "3"],
+      ["josf@example.org", "irx"],
+    ] as const)
+      ids.set((await users.create({ email, username, hashedPassword: "s$d" })).id, username);
+    const find = async (request: Partial<UserSearch>) =>
+      (await users.list({ after: 0, limit: 10, ...request })).map(({ id }) => ids.get(id));
+    for (const [text, ...found] of [
+      ...["JOS\u00c9", "jos\u00e9", "Jos\u00e9"].map((one) => [one, "1", "Jos\u00c9"] as const),
+      ...["Iri", "IRI", "iri"].map((one) => [one, "2", "IrI"] as const),
+      [
+        "\u0438\u0432\u0430\u043d \u043f\u0435\u0442",
+        "\u0418\u0432\u0430\u043d \u041f\u0435\u0442\u0440\u043e\u0432",
+      ],
+      ["\u039f\u0394\u03a5\u03a3", "3"],
+    ] as const) {
+      expect([text, await find({ search: text })]).toEqual([text, found]);
+      expect([text, await find({ contains: text })]).toEqual([text, found]);
+    }
+    expect(await find({ email: "iri@example.org", search: "IRI@" })).toEqual(["2"]);
+  });
+}
+
 export function searchConformance(test: Test): void {
   test("users are found by exact e-mail, prefix, state, role and missing password, page by page", async ({
     users,
@@ -56,6 +90,8 @@ export function searchConformance(test: Test): void {
     ]);
     expect(await users.countTotals(60)).toEqual({ users: 4, inactive: 1, recent: 0, secondFactors: 0 });
   });
+
+  caseConformance(test);
 
   test("a login stores its time at most once a day, and does not change updatedAt", async ({
     users,
