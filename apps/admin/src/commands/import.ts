@@ -2,7 +2,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { countUsers, listUsers } from "@latchkey/administration";
 import { CliError, EXIT, printable, toJson, unavailable, usageError, write, writeError } from "@latchkey/cli";
-import type { Timestamp } from "@latchkey/database";
+import type { Timestamp, UserRepository } from "@latchkey/database";
 import { hashFormat } from "@latchkey/hashing";
 import { Command } from "commander";
 import { IsDateTime } from "typebox/format";
@@ -48,11 +48,13 @@ export const importCommand = (variables: Variables): Command =>
         const options = { commit, usernameFromEmail, keepRegistered, importedBefore };
         const onImported = async (imported: readonly object[]) =>
           ids?.writeFile(imported.map((user) => `${JSON.stringify(user)}\n`).join(""));
+        const isUsed = commit && (await isInUse(users));
         const { lastId, ...report } = await importUsers({ lines, users, ...options, onImported, onRejected });
         const { formats, ...counts } = report;
         await write(json ? `${toJson(report)}\n` : formatCounts({ ...counts, ...formats }));
-        // Ids or `latchkey` hashes show that a Latchkey service exported the lines. Earlier releases exported no ids.
-        if (commit && (lastId > 0 || formats.latchkey)) writeError(keyWarning("import"));
+        // Ids or `latchkey` hashes show that a Latchkey service exported the lines. Earlier releases exported no ids. A service in use
+        // has a key of its own: nobody has a token of the source that it accepts.
+        if (commit && !isUsed && (lastId > 0 || formats.latchkey)) writeError(keyWarning("import"));
         if (!json && !commit) await write("Nothing was written; pass --commit to import.\n");
         if (counts.rejected > 0)
           throw new CliError(`Rejected ${counts.rejected} of ${counts.lines} lines.`, EXIT.dataError);
@@ -104,6 +106,13 @@ const formatCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([name, number]) => `${name.padEnd(24)}${number}\n`)
     .join("");
+
+/** Whether somebody has registered or logged in here: not if the database is empty, or has imported users only. */
+async function isInUse(users: UserRepository): Promise<boolean> {
+  for await (const page of listUsers(users))
+    if (page.some(({ importedAt, lastLoginAt }) => importedAt === null || lastLoginAt !== null)) return true;
+  return false;
+}
 
 /** @throws {CliError} with exit code 64 */
 function parseTime(text: string): Timestamp {

@@ -21,7 +21,7 @@ export const showCommand = (variables: Variables): Command =>
     "bun run admin users show 42 --json",
   ])
     .description(
-      "show one user, with the latest login, the passkeys, the identities of other services, the number of networks from which logins are never throttled, and the email_digest of the service's log",
+      "show one user, with the times of the latest login and of the import, the passkeys, the identities of other services, the number of networks from which logins are never throttled, and the email_digest of the service's log",
     )
     .argument(...USER)
     .option(...JSON_OPTION)
@@ -34,10 +34,10 @@ export const showCommand = (variables: Variables): Command =>
         const familiar_networks = means.get(user.id)?.networks;
         const { passkeys, identities } = await describeLogins(database, user, format);
         const email_digest = (await digests.openEmailDigest())(user.email);
-        const last_login_at = user.lastLoginAt;
+        const { lastLoginAt: last_login_at, importedAt: imported_at } = user;
         const factor = user.factorId === null ? {} : { second_factor: true };
         const details = {
-          ...{ last_login_at, ...factor, passkeys, identities, email_digest, familiar_networks },
+          ...{ last_login_at, imported_at, ...factor, passkeys, identities, email_digest, familiar_networks },
         };
         await printUser(user, format, details);
       });

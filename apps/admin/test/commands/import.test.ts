@@ -131,29 +131,41 @@ test("no user gets an id that the source has used, also not one who registers be
   await target.insert(["hal"]);
   const users = await target.json<{ id: number; username: string }[]>(["users", "list"]);
   expect(users.map(({ id, username }) => `${id} ${username}`)).toEqual(["5 ann", "6 gus", "7 cy", "8 hal"]);
+  // The service is in use: its key is its own.
+  await target.database.users.storeLogin(6);
+  const again = await target.tool(["users", "import", path, "--commit"]);
+  expect([again.code, again.stderr]).toEqual([0, ""]);
 });
 
 test("users of every format are imported, the first login replaces the hash, and the next one uses the new hash", async () => {
   await using shared = await openSharedDatabase();
   const emailOf = (index: number) => `user${index}@example.com`;
-  const lines = HASH_VECTORS.map(({ hash }, index) => ({ email: emailOf(index), password_hash: hash }));
+  // The export of better-auth prefixes every hash.
+  const bcrypt = HASH_VECTORS.find(({ format }) => format === "bcrypt");
+  const prefixed = { password: bcrypt?.password, hash: `better-auth$${bcrypt?.hash}` };
+  const vectors = [...HASH_VECTORS, { format: "better_auth_bcrypt", ...prefixed }];
+  const lines = vectors.map(({ hash }, index) => ({ email: emailOf(index), password_hash: hash }));
   const report = await importLines(shared, toFile(lines), "--commit", "--username-from-email");
-  expect(report.new).toBe(HASH_VECTORS.length);
-  await using service = startProcess({ ...shared.env, ...PATIENT_HASHING, METRICS_PORT: "0" });
+  expect(report).toMatchObject({ new: vectors.length, formats: { better_auth_bcrypt: 1 } });
+  const env = { ...shared.env, ...PATIENT_HASHING, METRICS_PORT: "0", RATE_LIMIT_ENABLED: "false" };
+  await using service = startProcess(env);
   const url = await service.ready();
-  const index = HASH_VECTORS.findIndex(({ format }) => format === "better_auth");
-  const password = HASH_VECTORS[index]?.password ?? "";
-  for (const [given, status] of [
-    [`x${password}`, 401],
-    [password, 200],
-    [password, 200],
-  ] as const) {
-    const login = { email: emailOf(index), password: given };
-    expect((await post(`${url}/auth/login`, login)).status).toBe(status);
+  for (const name of ["better_auth", "better_auth_bcrypt"]) {
+    const index = vectors.findIndex(({ format }) => format === name);
+    const password = vectors[index]?.password ?? "";
+    for (const [given, status] of [
+      [`x${password}`, 401],
+      [password, 200],
+      [password, 200],
+    ] as const) {
+      const login = { email: emailOf(index), password: given };
+      expect((await post(`${url}/auth/login`, login)).status).toBe(status);
+    }
   }
   const metrics = await (await fetch(String((await service.line("ready")).metrics))).text();
-  expect(metrics).toContain('password_rehashes_total{format="better_auth"} 1\n');
-  expect(metrics).toContain('audit_events_total{event="password.rehashed"} 1\n');
+  for (const format of ["better_auth", "better_auth_bcrypt"])
+    expect(metrics).toContain(`password_rehashes_total{format="${format}"} 1\n`);
+  expect(metrics).toContain('audit_events_total{event="password.rehashed"} 2\n');
 });
 
 test("a user who registered before the import is rejected, unless the source has not verified the address either", async () => {

@@ -25,6 +25,7 @@ test("create prints the user as the API does, and the user can log in", async ()
   const shown = {
     ...ada,
     last_login_at: null,
+    imported_at: null,
     familiar_networks: 0,
     passkeys: [],
     identities: [],
