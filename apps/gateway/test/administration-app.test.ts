@@ -182,18 +182,27 @@ eachDatabase((startOn) => {
     const invite = (body: object) => admin.call("POST", "/admin/users", { body });
     const user = (await invite(invitation)).expect<AdminUser>(201);
     expect(user).toMatchObject({ username: "eve", has_password: false, roles: ["a"] });
-    expect((await invite(invitation)).expect<AdminUser>(200).id).toBe(user.id);
+    expect((await invite({ email: invitation.email, invite: true })).expect<AdminUser>(200)).toEqual(user);
+    const again = await invite({ ...invitation, roles: ["b", "b"], reason: "ticket 2" });
+    expect(again.expect<AdminUser>(200)).toMatchObject({ id: user.id, roles: ["b"] });
     const { email } = await service.register();
     expect((await invite({ email, invite: true })).body).toMatchObject({
       code: "USER_ALREADY_EXISTS",
       field: "email",
     });
     const kinds = await service.sql("select kind from outbox where kind = 'invitation'");
-    expect(kinds).toEqual([{ kind: "invitation" }, { kind: "invitation" }]);
+    expect(kinds).toEqual(Array(3).fill({ kind: "invitation" }));
     expect((await admin.call("GET", "/admin/users?without_password=true")).body).toMatchObject({
       items: [{ id: user.id }],
     });
-    expect(admin.events().map(({ event }) => event)).toEqual(["user.invited", "user.invited"]);
+    const [first, second, ...last] = admin.events();
+    expect([first?.event, second?.event]).toEqual(["user.invited", "user.invited"]);
+    const line = { user_id: user.id, actor: "admin:shop", reason: "ticket 2" };
+    const roles = { roles: ["b"], previous_roles: ["a"] };
+    expect(last).toEqual([
+      { ...line, event: "roles.changed", ...roles },
+      { ...line, event: "user.invited" },
+    ]);
   });
 
   test("a change is made completely or not at all, and an invalid request names its members", async () => {
@@ -397,7 +406,7 @@ test("the document describes each operation, and no path of it exists on the pub
   await using service = await startService({ env: ENV });
   await using admin = await openAdministration(service);
   const document = (await admin.call("GET", "/admin/openapi.json")).expect<{
-    paths: Record<string, object>;
+    paths: Record<string, Record<string, { responses: object }>>;
     servers: object[];
   }>(200);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -410,6 +419,7 @@ test("the document describes each operation, and no path of it exists on the pub
     "PATCH /admin/users/{id}",
     ...["POST /admin/users", "POST /admin/users/{id}/password-reset"],
   ]);
+  expect(document.paths["/admin/users"]?.post?.responses).toContainKeys(["200", "201"]);
   for (const operation of operations) {
     const [method = "", path = ""] = operation.replace("{id}", "1").split(" ");
     expect((await callService(service.url + path, method, { token: KEY })).status).toBe(404);

@@ -29,7 +29,9 @@ export interface AdministrationOptions {
   readonly audit: Audit;
 }
 
-export interface Invitation extends Pick<User, "email" | "roles"> {
+export interface Invitation extends Pick<User, "email"> {
+  /** undefined: a new user has none, an existing one keeps them */
+  readonly roles?: readonly string[] | undefined;
   /** @default false */
   readonly emailVerified?: boolean | undefined;
   /** undefined: generated from the e-mail */
@@ -58,7 +60,7 @@ export interface Administration {
   removeFactor(id: number, operator: Operator): Promise<User>;
   /**
    * Creates a user without a password, and mails a link to choose one, which no budget limits. An existing user without a password
-   * only gets the mail: `isNew` is false.
+   * gets the mail and the roles, if they are given: `isNew` is false.
    * @throws UserAlreadyExists, INACTIVE_USER, EMAIL_NOT_MAILABLE
    */
   invite(invitation: Invitation, operator: Operator): Promise<{ user: User; isNew: boolean }>;
@@ -112,10 +114,35 @@ export function createAdministration({
     if (username !== undefined || emailVerified !== undefined) write("user.updated", user, operator);
   };
 
+  const change = async (
+    id: number,
+    values: OperatorChange,
+    operator: Operator,
+    check?: (user: User) => void,
+  ): Promise<User> => {
+    const options = { notifies, endedPassword: createEndedPassword(), ...(check && { check }) };
+    const changed = await users.changeAsOperator(id, values, options);
+    if (!changed) return expectUser(null, { id });
+    auditChange(changed.before, changed.user, values, operator);
+    return changed.user;
+  };
+
+  /** Replaces the roles of a user who was invited before. @throws UserAlreadyExists if the user has set a password */
+  const inviteAgain = async (user: User, roles: readonly string[] | undefined, operator: Operator) => {
+    const expectNoPassword = (current: User) => {
+      if (hasPassword(current)) throw new UserAlreadyExists("email");
+    };
+    expectNoPassword(user);
+    const isSame = roles === undefined || isEqualSet(roles, user.roles);
+    const invited = isSame ? user : await change(user.id, { roles }, operator, expectNoPassword);
+    await outbox.request("invitation", user.email, { isLimited: false });
+    return invited;
+  };
+
   /** @throws UserAlreadyExists */
-  const createInvited = async ({ email, username, roles, emailVerified = false }: Invitation) => {
+  const createInvited = async ({ email, username, roles = [], emailVerified = false }: Invitation) => {
     for (const candidate of username === undefined ? usernameCandidates(localPartOf(email)) : [username]) {
-      const names = { email, username: candidate, roles, emailVerified };
+      const names = { email, username: candidate, roles: [...roles], emailVerified };
       const user = { ...names, ...createEndedPassword(), invites: true };
       const created = await users.create(user).catch((error: unknown) => {
         const isTaken = error instanceof UserAlreadyExists && error.field === "username";
@@ -137,14 +164,8 @@ export function createAdministration({
       return user;
     },
 
-    async change(id, change, operator, { allowsUnverified = !notifies } = {}) {
-      const check = allowsUnverified ? undefined : (user: User) => expectVerified(user, change);
-      const options = { notifies, endedPassword: createEndedPassword(), ...(check && { check }) };
-      const changed = await users.changeAsOperator(id, change, options);
-      if (!changed) return expectUser(null, { id });
-      auditChange(changed.before, changed.user, change, operator);
-      return changed.user;
-    },
+    change: (id, values, operator, { allowsUnverified = !notifies } = {}) =>
+      change(id, values, operator, allowsUnverified ? undefined : (user) => expectVerified(user, values)),
 
     revokeTokens: ending("tokens.revoked", (id) => users.revokeTokens(id)),
     removePasskeys: ending("passkey.removed", (id) => passkeys.deleteAll(id, { notifies })),
@@ -163,9 +184,9 @@ export function createAdministration({
     async invite(invitation, operator) {
       const existing = await users.findByEmail(invitation.email);
       expectRecipient(existing ?? { email: invitation.email, isActive: true });
-      if (existing && hasPassword(existing)) throw new UserAlreadyExists("email");
-      if (existing) await outbox.request("invitation", existing.email, { isLimited: false });
-      const user = existing ?? (await createInvited(invitation));
+      const user = existing
+        ? await inviteAgain(existing, invitation.roles, operator)
+        : await createInvited(invitation);
       const roles = existing ? {} : { roles: user.roles, previous_roles: [] };
       write("user.invited", user, operator, user.roles.length > 0 ? roles : {});
       return { user, isNew: existing === null };
@@ -191,6 +212,9 @@ export function createAdministration({
     },
   };
 }
+
+const isEqualSet = (some: readonly string[], others: readonly string[]): boolean =>
+  new Set(some).symmetricDifference(new Set(others)).size === 0;
 
 /** @throws INACTIVE_USER, EMAIL_NOT_MAILABLE */
 function expectRecipient({ email, isActive }: Pick<User, "email" | "isActive">): void {

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Create or invite a user
-         * @description With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail, and the status is 200.
+         * @description With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles`, if they are sent; `username` and `email_verified` are ignored.
          */
         post: operations["createUser"];
         delete?: never;
@@ -695,6 +695,16 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The user, who existed without a password and was invited again. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminUserResponse"];
+                };
+            };
             /** @description The new user. */
             201: {
                 headers: {

@@ -50,19 +50,19 @@ export const inviteCommand = (variables: Variables): Command =>
       "bun run admin users invite ada@example.com",
       "bun run admin users invite ada@example.com --username ada --role billing:read",
     ],
-    "The link is valid for seven days. The running service sends the mail within\nseconds. An existing user without a password only gets another mail.",
+    "The link is valid for seven days. The running service sends the mail within\nseconds. An existing user without a password gets another mail and, if given,\nthese roles in place of the earlier ones.",
   )
     .description("create a user without a password, and mail a link to choose one")
     .argument(...EMAIL)
     .option("-u, --username <name>", "username (default: generated from the e-mail)")
-    .option("-r, --role <role...>", "role of a new user; can be repeated")
+    .option("-r, --role <role...>", "role; can be repeated")
     .option(...REASON_OPTION)
     .option(...JSON_OPTION)
     .action(async (emailText: string, options: InviteOptions) => {
       const operator = { actor: actorOf(variables), reason: parseReason(options.reason) };
       const email = parseNewEmail(emailText);
       const username = options.username === undefined ? undefined : parseUsername(options.username);
-      const roles = parseRoles(options.role ?? []);
+      const roles = options.role && parseRoles(options.role);
       expectMail(variables);
       await withDatabase(variables, async (database) => {
         const { invite } = openAdministration(database, true);

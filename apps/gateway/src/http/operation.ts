@@ -88,6 +88,8 @@ export interface Operation<
   /** `none`: the default limit does not count the request either (GET and HEAD only). @default the default limit only */
   readonly limit?: OperationLimit<ValueOf<Body>> | "none";
   readonly success: Reply & { readonly schema?: Success };
+  /** A success with another status and the same schema, which the handler sets. */
+  readonly otherSuccess?: Reply & { readonly schema?: Success };
   /** A response that is neither a success nor an error of the table. */
   readonly unavailable?: Reply & { readonly schema?: Unavailable };
   /** The operation's own errors. The document adds those of the steps before the handler, and of the database. */

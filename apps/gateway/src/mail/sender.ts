@@ -104,10 +104,7 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     }
     if (kind === "factor-code") return { code: factorStates.emailCodeOf(state ?? "", user) };
     if (kind === "recovery-code") return { recoveryCodes: await countRecoveryCodes(user.id) };
-    if (hasLink(kind)) {
-      const purpose = kind === "invitation" ? "reset" : kind;
-      return { token: oneTimeTokens.sign(purpose, expiryOf(mail), user) };
-    }
+    if (hasLink(kind)) return { token: oneTimeTokens.sign(kind, expiryOf(mail), user) };
     // A stored recipient can be a former e-mail of the user, whose logins do not concern it.
     const isListed = (kind === "password" || kind === "identity") && user.email === recipient.email;
     if (!isListed) return {};

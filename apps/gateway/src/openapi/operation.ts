@@ -64,7 +64,7 @@ function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
 /** Returns the description, and the codes of the errors by the name of the schema to which it refers. */
 export function describeOperation(operation: DescribedOperation, options: DescriptionOptions) {
   const { id, tag, summary, description, requiresToken, params, query, body } = operation;
-  const { success, unavailable, issues, limit } = operation;
+  const { success, otherSuccess, unavailable, issues, limit } = operation;
   const isLimited = limit !== "none";
   const quotaOf = isLimited && limit ? ROUTE_LIMITS[limit.quota] : undefined;
   const quota = defaultQuota(quotaOf ?? ROUTE_LIMITS.default);
@@ -84,7 +84,7 @@ export function describeOperation(operation: DescribedOperation, options: Descri
     429: limitText?.replace("{quota}", quota),
   };
   const responses: Record<string, JsonObject> = {};
-  for (const { status, description, schema } of unavailable ? [success, unavailable] : [success])
+  for (const { status, description, schema } of [success, otherSuccess ?? [], unavailable ?? []].flat())
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
   const errorSchemas: Record<string, readonly ErrorCode[]> = {};
   for (const [status, codes] of errorsOf(operation, options)) {

@@ -5,15 +5,22 @@
  */
 import type { LinkKind, Mac } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
-import { saltOf } from "@latchkey/hashing";
+import { hasPassword, saltOf } from "@latchkey/hashing";
 import { createSigner, type KeyMaterials } from "./signed-payloads.ts";
 
-/** An invitation links to a reset of its own text. */
+/** An invitation links to a reset, which is bound to other values. */
 export type Purpose = Exclude<LinkKind, "invitation">;
 /** The members of a user on which tokens depend. */
 export type TokenUser = Pick<
   User,
-  "id" | "email" | "emailVerified" | "hashedPassword" | "tokenVersion" | "pendingEmail" | "linkRevision"
+  | "id"
+  | "email"
+  | "emailVerified"
+  | "hashedPassword"
+  | "importedHash"
+  | "tokenVersion"
+  | "pendingEmail"
+  | "linkRevision"
 >;
 
 const bindPassword = ({ hashedPassword, tokenVersion }: TokenUser) => [saltOf(hashedPassword), tokenVersion];
@@ -23,9 +30,11 @@ const bindEmailChange = (user: TokenUser) => [
   ...[user.email, String(user.emailVerified), user.pendingEmail ?? "", user.linkRevision],
 ];
 
-/** The values of a user to which tokens are bound, by purpose. No value contains a space. */
-const BINDINGS: Readonly<Record<Purpose, (user: TokenUser) => readonly (string | number)[]>> = {
+/** The values of a user to which tokens are bound, by kind of the link. No value contains a space. */
+const BINDINGS: Readonly<Record<LinkKind, (user: TokenUser) => readonly (string | number)[]>> = {
   reset: bindPassword,
+  // Survives changes by operators in its seven days, such as a removed role. Whoever sets a password ends it.
+  invitation: ({ hashedPassword, email }) => ["invitation", hashedPassword, email],
   verification: ({ email }) => [email],
   "email-change-approval": bindEmailChange,
   "email-change": bindEmailChange,
@@ -42,11 +51,11 @@ interface OneTimeToken {
 
 export interface OneTimeTokens {
   /** Returns a digest of the values to which a token for this user is bound. */
-  bindingDigestOf(purpose: Purpose, user: TokenUser): string;
+  bindingDigestOf(kind: LinkKind, user: TokenUser): string;
   /** Whether `bindingDigest` is still the digest of these values. */
-  isBoundTo(bindingDigest: string | null, purpose: Purpose, user: TokenUser): boolean;
+  isBoundTo(bindingDigest: string | null, kind: LinkKind, user: TokenUser): boolean;
   /** @param expiresAt in milliseconds since the epoch */
-  sign(purpose: Purpose, expiresAt: number, user: TokenUser): string;
+  sign(kind: LinkKind, expiresAt: number, user: TokenUser): string;
   /** Returns null if the token is malformed, forged, expired or for another purpose. */
   verify(token: string, purpose: Purpose): OneTimeToken | null;
 }
@@ -54,23 +63,29 @@ export interface OneTimeTokens {
 export function createOneTimeTokens(materials: KeyMaterials): OneTimeTokens {
   const signer = createSigner<Payload>(materials, "one-time tokens");
   /** The MAC of a token is computed from base64url. The space in this input ensures that no digest is the MAC of a token. */
-  const bindingDigestOf = (mac: Mac, purpose: Purpose, user: TokenUser): string =>
-    mac(`state ${BINDINGS[purpose](user).join(" ")}`)
+  const bindingDigestOf = (mac: Mac, kind: LinkKind, user: TokenUser): string =>
+    mac(`state ${BINDINGS[kind](user).join(" ")}`)
       .toString("base64url")
       .slice(0, 32);
-  const isBoundTo = (bindingDigest: string | null, purpose: Purpose, user: TokenUser): boolean =>
-    signer.verification.some((mac) => bindingDigestOf(mac, purpose, user) === bindingDigest);
+  const isBoundTo = (bindingDigest: string | null, kind: LinkKind, user: TokenUser): boolean =>
+    signer.verification.some((mac) => bindingDigestOf(mac, kind, user) === bindingDigest);
 
   return {
-    bindingDigestOf: (purpose, user) => bindingDigestOf(signer.signing, purpose, user),
+    bindingDigestOf: (kind, user) => bindingDigestOf(signer.signing, kind, user),
     isBoundTo,
-    sign: (purpose, expiresAt, user) =>
-      signer.sign([purpose, user.id, expiresAt, bindingDigestOf(signer.signing, purpose, user)]),
+    sign(kind, expiresAt, user) {
+      const purpose = kind === "invitation" ? "reset" : kind;
+      return signer.sign([purpose, user.id, expiresAt, bindingDigestOf(signer.signing, kind, user)]);
+    },
     verify(token, purpose) {
       const payload = signer.verify(token, purpose);
       if (!payload) return null;
       const [, userId, , bindingDigest] = payload;
-      return { userId, isCurrent: (user) => isBoundTo(bindingDigest, purpose, user) };
+      // Releases up to 2.0.1 bound invitations like resets.
+      const isInvitation = (user: TokenUser) =>
+        purpose === "reset" && !hasPassword(user) && isBoundTo(bindingDigest, "invitation", user);
+      const isCurrent = (user: TokenUser) => isBoundTo(bindingDigest, purpose, user) || isInvitation(user);
+      return { userId, isCurrent };
     },
   };
 }

@@ -25,7 +25,7 @@ async function tokensOf(env: Variables) {
     isValidLink: (material: string | Uint8Array) => {
       const user = {
         ...{ id: 7, email: "a@example.org", emailVerified: true, hashedPassword: "s$d", tokenVersion: 0 },
-        ...{ pendingEmail: null, linkRevision: 0 },
+        ...{ pendingEmail: null, importedHash: null, linkRevision: 0 },
       };
       const link = createOneTimeTokens([material]).sign("reset", Date.now() + 60_000, user);
       return keys.oneTimeTokens.verify(link, "reset") !== null;

@@ -13,8 +13,8 @@ import { rememberDeletion } from "./imports.ts";
 /** The values that replace a password. */
 export type Password = Pick<User, "hashedPassword" | "importedHash">;
 
-/** Mails whose link or code logs in, leads to a login, or confirms a second factor for one. */
-const LOGIN_MAILS: MailKind[] = ["reset", "invitation", "login-code", "factor-code"];
+/** Mails whose link or code logs in, leads to a login, or confirms a second factor for one, and ends with the tokens. */
+const LOGIN_MAILS: MailKind[] = ["reset", "login-code", "factor-code"];
 
 const NOTIFICATIONS = MAIL_KINDS.filter(isNotification);
 
@@ -54,8 +54,8 @@ export function createUserChanges(dialect: Dialect) {
   };
 
   /**
-   * A change that revokes tokens or deactivates the user also deletes the waiting mails for logins. A new e-mail also deletes the
-   * waiting verifications. A mail with an earlier attempt is not deleted, because the attempt can have succeeded and counts in
+   * A change that revokes tokens or deactivates the user also deletes the waiting mails for logins. A new password or e-mail also
+   * deletes the waiting invitations, a new e-mail the waiting verifications. A mail with an earlier attempt is not deleted, because the attempt can have succeeded and counts in
    * the recipient's budget. Such a mail is never sent again.
    */
   const update = async (
@@ -66,7 +66,9 @@ export function createUserChanges(dialect: Dialect) {
     const query = transaction.update(users).set({ ...values, updatedAt: now });
     const [user = null] = await query.where(selection).returning();
     if (user && (values.tokenVersion !== undefined || values.isActive === false)) {
-      const kinds: MailKind[] = values.email === undefined ? LOGIN_MAILS : [...LOGIN_MAILS, "verification"];
+      const kinds = [...LOGIN_MAILS];
+      if (values.hashedPassword !== undefined || values.email !== undefined) kinds.push("invitation");
+      if (values.email !== undefined) kinds.push("verification");
       const ended = and(eq(outbox.userId, user.id), inArray(outbox.kind, kinds), isWaiting);
       await transaction.delete(outbox).where(and(ended, isNull(outbox.attemptedAt)));
       await transaction.update(outbox).set({ nextAttemptAt: null }).where(ended);

@@ -107,7 +107,8 @@ export function outboxConformance(test: Test): void {
     ];
     await outbox.request("reset", bob.email);
     await outbox.request("verification", ada.email);
-    const others = [`reset ${second.id}`, `verification ${first.id}`];
+    await outbox.request("invitation", bob.email);
+    const others = [`reset ${second.id}`, `verification ${first.id}`, `invitation ${second.id}`];
     for (const change of changes) {
       await outbox.request("reset", ada.email);
       await users.update(first.id, { username: "countess" });
@@ -119,6 +120,11 @@ export function outboxConformance(test: Test): void {
     await outbox.request("reset", ada.email);
     await users.changeAsOperator(first.id, { isActive: true });
     expect(await waiting(testDatabase)).toEqual(others);
+    // An invitation is bound to the password only.
+    await users.revokeTokens(second.id);
+    expect(await waiting(testDatabase)).toEqual(others.slice(1));
+    await users.update(second.id, { hashedPassword: "new$digest" });
+    expect(await waiting(testDatabase)).toEqual(others.slice(1, 2));
   });
 
   test("a reset that is being sent when its user revokes all tokens is counted, and not sent again", async (testDatabase) => {

@@ -91,7 +91,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users",
       summary: "Create or invite a user",
       description:
-        "With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail, and the status is 200.",
+        "With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles`, if they are sent; `username` and `email_verified` are ignored.",
       body: contracts.withPasswordMinLength(contracts.CreateAdminUserRequest, passwordMinLength),
       refineBody: (body) => [
         ...emailIssues(body),
@@ -100,6 +100,11 @@ export function administrationOperations(options: AdministrationOperationsOption
       ],
       issues: [INVALID_EMAIL],
       success: { status: 201, description: "The new user.", schema: contracts.AdminUser },
+      otherSuccess: {
+        status: 200,
+        description: "The user, who existed without a password and was invited again.",
+        schema: contracts.AdminUser,
+      },
       errors: ["USER_ALREADY_EXISTS", "INACTIVE_USER", "EMAIL_NOT_MAILABLE", ...HASHING_ERRORS],
       async handler({ body, principal }, { response, signal }) {
         const { reason, ...request } = body;

@@ -54,7 +54,7 @@ export interface AdministrationService
   read(id: number): Promise<AdminUser>;
   /** `nextAfter` is the id of the last returned user, or null if there is no next page. */
   list(request: UserSearch, signal: AbortSignal): Promise<{ items: AdminUser[]; nextAfter: number | null }>;
-  /** `isNew` is false if the user existed without a password and only got another invitation. */
+  /** `isNew` is false if the user existed without a password and got another invitation. */
   create(
     request: CreateAdminUserRequest,
     operator: Operator,
@@ -106,14 +106,14 @@ export function createAdministrationService(options: AdministrationServiceOption
     },
     async create(request, operator, signal) {
       const { email, username, password, email_verified: emailVerified } = request;
-      const roles = toSet(request.roles ?? []);
+      const roles = request.roles && toSet(request.roles);
       if (password === undefined || username === undefined) {
         const invitation = { email, username, roles, emailVerified };
         const { user, isNew } = await administration.invite(invitation, operator);
         return { user: await describe(user), isNew };
       }
       const hashedPassword = await hasher.hash(password, { signal });
-      const user = { email, username, hashedPassword, roles, emailVerified };
+      const user = { email, username, hashedPassword, roles: roles ?? [], emailVerified };
       return { user: await describe(await administration.create(user, operator)), isNew: true };
     },
     async update(id, request, operator, signal) {

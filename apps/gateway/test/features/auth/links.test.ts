@@ -1,6 +1,7 @@
 /** Links of mails over HTTP, from the request to the confirmation. See `email-change.test.ts` for changes of e-mail. */
 import { describe, expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
+import { noPassword } from "@latchkey/hashing";
 import type { Purpose } from "../../../src/tokens/one-time-tokens.ts";
 import { LINK_ENDS, type LinkEnd } from "../../support/link-ends.ts";
 import { beginEmailChange, signOneTimeToken } from "../../support/one-time-token.ts";
@@ -68,6 +69,33 @@ eachDatabase((start) => {
     const renewed = await service.login({ email, password: PASSWORD });
     const me = await service.call("GET", "/auth/me", { token: renewed });
     expect(me.expect<User>(200).email_verified).toBe(true);
+  });
+
+  test("an invitation outlives blocking and changes of roles until a password or another e-mail ends it, whichever release mailed it", async () => {
+    await using service = await start();
+    const { users } = service.database;
+    const accept = async (token: string) => (await confirm(service, "reset", token)).status;
+    const invite = async (name: string) => {
+      const { id } = await users.create({
+        ...{ email: `${name}@example.org`, username: name, roles: ["a"], ...noPassword() },
+      });
+      const user = await service.readUser(id);
+      return { id, link: signOneTimeToken("invitation", user), earlier: signOneTimeToken("reset", user) };
+    };
+    const [ada, bob, eve] = [await invite("ada"), await invite("bob"), await invite("eve")];
+    await users.changeAsOperator(ada.id, { roles: [] });
+    await users.changeAsOperator(ada.id, { isActive: false });
+    expect(await accept(ada.link)).toBe(400);
+    await users.changeAsOperator(ada.id, { isActive: true });
+    expect(await accept(ada.earlier)).toBe(400);
+    expect(await accept(ada.link)).toBe(204);
+    expect(await accept(ada.link)).toBe(400);
+    expect(await accept(bob.earlier)).toBe(204);
+    expect(await accept(bob.link)).toBe(400);
+    await service.sql(`update users set email = 'new@example.org' where id = ${eve.id}`);
+    expect(await accept(eve.link)).toBe(400);
+    // A link that was mailed while the user set a password.
+    expect(await accept(signOneTimeToken("invitation", await service.readUser(ada.id)))).toBe(400);
   });
 });
 

@@ -38,7 +38,7 @@ export const variablesWith = (provider: HostileProvider) => ({
 /** Its tokens are genuine. */
 const anybody: TokenUser = {
   ...{ id: 1, email: "", emailVerified: true, hashedPassword: "", tokenVersion: 0 },
-  ...{ pendingEmail: null, linkRevision: 0 },
+  ...{ pendingEmail: null, importedHash: null, linkRevision: 0 },
 };
 
 const PURPOSES = new Map<string, Purpose>([
