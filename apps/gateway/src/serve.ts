@@ -76,7 +76,7 @@ export async function serve(
     users: database.users,
     outbox: database.outbox,
     hasher,
-    poolSize,
+    poolSize: database.kind === "postgres" ? poolSize : null,
     droppedLines,
     isStoreShared: redisStore?.isShared,
   });

@@ -62,8 +62,8 @@ const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05,
 
 interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
   readonly hasher: Pick<Hasher, "stats">;
-  /** Maximum number of database connections. */
-  readonly poolSize: number;
+  /** Maximum number of database connections; null: an embedded database, for whose calls no connection is missing. */
+  readonly poolSize: number | null;
   /** The number of log lines that were dropped since the start. */
   readonly droppedLines: () => number;
   /** Whether limits are counted in Redis. @default there is no Redis */
@@ -170,7 +170,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       this.inc(droppedLines());
     },
   });
-  gauge("database_pool_size", "Maximum number of database connections.", () => poolSize);
+  if (poolSize !== null)
+    gauge("database_pool_size", "Maximum number of connections to PostgreSQL.", () => poolSize);
 
   return {
     observeRequest(observation) {

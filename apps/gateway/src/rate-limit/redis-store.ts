@@ -46,6 +46,8 @@ const CONNECT_TIMEOUT_MS = 2000;
 /** Each pause between two attempts to connect is twice as long as the previous pause, up to the maximum. */
 const FIRST_RETRY_DELAY_MS = 50;
 const MAX_RETRY_DELAY_MS = 1000;
+/** With these policies, Redis evicts the counts that expire next, or none. */
+const KEEPING_POLICIES: ReadonlySet<string> = new Set(["volatile-ttl", "noeviction"]);
 const CHECKED_KEYS = 16;
 /**
  * Redis can accept PING but reject a command, or the keys that another node of a cluster has. So an attempt to connect runs every
@@ -95,9 +97,21 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
       return;
     }
     if (isClosed) return candidate.close();
+    await warnAboutEviction(candidate);
     client = candidate;
     stableTimer = setTimeout(reportShared, stableMs).unref();
     firstConnection.resolve();
+  };
+
+  /** Warns once. Managed servers often refuse the command. */
+  const warnAboutEviction = async (candidate: RedisClient): Promise<void> => {
+    const memory = await inTime(candidate.send("INFO", ["memory"]), CONNECT_TIMEOUT_MS).catch(() => "");
+    const [, policy] = /^maxmemory_policy:(\S+)/m.exec(String(memory)) ?? [];
+    if (policy === undefined || KEEPING_POLICIES.has(policy) || logged.has(policy)) return;
+    logger.warn(
+      `Redis has maxmemory-policy ${policy}: under memory pressure it evicts counts, so a limited client can try again; set volatile-ttl`,
+    );
+    logged.add(policy);
   };
 
   const reportShared = (): void => {

@@ -51,6 +51,23 @@ async function start(options?: Partial<RedisStoreOptions>) {
   return { redis, store, messages, untilShared, operator, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
+redisTest(
+  "a Redis that was demoted is named by its error, and an eviction policy that forgets counts is a warning",
+  async () => {
+    await using one = await start();
+    await one.untilShared();
+    await one.operator.send("CONFIG", ["SET", "maxmemory-policy", "allkeys-lru"]);
+    await one.operator.send("REPLICAOF", ["127.0.0.1", "1"]);
+    const login = one.store.fixedWindow(limit);
+    expect(await login.increment("a")).toMatchObject({ count: 1 });
+    while (one.messages.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect(one.messages[1]).toStartWith("Redis is unreachable (READONLY ");
+    await one.operator.send("REPLICAOF", ["NO", "ONE"]);
+    await one.untilShared();
+    expect(one.messages.filter((message) => /maxmemory-policy allkeys-lru/.test(message))).toHaveLength(1);
+  },
+);
+
 redisTest("replicas share buckets, and a page of them exists until they are full again", async () => {
   await using one = await start();
   await using two = await startReplica(one.redis.url);
