@@ -156,6 +156,7 @@ ${form(
     name: "code",
     label: "Code",
     autocomplete: "one-time-code",
+    isNumeric: true,
     rule: "The eight digits in the mail.",
   }),
   "Log in with the code",

@@ -55,11 +55,13 @@ interface FieldOptions {
   /** @default the name. Several forms of a page can have fields of one name. */
   readonly id?: string;
   readonly rule?: string;
+  /** Whether a phone shows digits only. @default false */
+  readonly isNumeric?: boolean;
   readonly isRequired?: boolean;
 }
 
 export function field(options: FieldOptions): string {
-  const { name, label, autocomplete, type = "text", rule, isRequired = true } = options;
+  const { name, label, autocomplete, type = "text", rule, isNumeric = false, isRequired = true } = options;
   const { id = name ?? "" } = options;
   const attributes = [
     `id="${id}"`,
@@ -68,6 +70,7 @@ export function field(options: FieldOptions): string {
     `autocomplete="${autocomplete}"`,
     `autocapitalize="none"`,
     `spellcheck="false"`,
+    ...(isNumeric ? [`inputmode="numeric"`] : []),
     `aria-describedby="${rule === undefined ? "" : `${id}-rule `}${id}-error"`,
     ...(isRequired ? ["required"] : []),
   ];
