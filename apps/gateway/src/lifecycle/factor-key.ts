@@ -32,7 +32,7 @@ export async function openFactorCipher(
   await factors.checkPrivileges();
   const { previousKey } = secondFactor;
   const key =
-    secondFactor.key ?? openStoredKey({ folder, logger, name: "auth-factor-key", bytes: KEY_BYTES }).key;
+    secondFactor.key ?? openStoredKey({ folder, logger, name: "auth-factor-key", bytes: KEY_BYTES });
   const cipher = createFactorCipher([key, ...(previousKey === null ? [] : [previousKey])]);
   const unknown = storedIds.filter((id) => !cipher.keyIds.includes(id));
   if (unknown.length === 0) return cipher;

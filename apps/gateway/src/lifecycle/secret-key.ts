@@ -19,13 +19,15 @@ interface SecretKeyOptions {
  * @throws {CliError} if the file cannot be used or is empty
  */
 export function openSecretKey({ folder, algorithm, logger }: SecretKeyOptions): string {
-  const { key, path } = openStoredKey({ folder, logger, name: "auth-secret-key", bytes: SECRET_KEY_BYTES });
-  const weakness = weaknessOf(key, algorithm);
-  if (weakness)
-    logger.warn(
-      `the signing key in ${path} ${weakness}; delete the file to generate a new key, which invalidates all tokens`,
-    );
-  return key;
+  const warnOfWeakness = (key: string, path: string): void => {
+    const weakness = weaknessOf(key, algorithm);
+    if (weakness)
+      logger.warn(
+        `the signing key in ${path} ${weakness}; delete the file to generate a new key, which invalidates all tokens`,
+      );
+  };
+  const name = "auth-secret-key";
+  return openStoredKey({ folder, logger, name, bytes: SECRET_KEY_BYTES, check: warnOfWeakness });
 }
 
 interface StoredKeyOptions extends Pick<SecretKeyOptions, "folder" | "logger"> {
@@ -33,10 +35,11 @@ interface StoredKeyOptions extends Pick<SecretKeyOptions, "folder" | "logger"> {
   readonly name: "auth-secret-key" | "auth-factor-key";
   /** The length of a new key, which is stored in base64url. */
   readonly bytes: number;
+  readonly check?: (key: string, path: string) => void;
 }
 
 /** @throws {CliError} if the file cannot be used or is empty */
-export function openStoredKey({ folder, logger, name, bytes }: StoredKeyOptions) {
+export function openStoredKey({ folder, logger, name, bytes, check }: StoredKeyOptions): string {
   const path = join(folder, name);
   const unusable = (reason: string): CliError => {
     const variable = name.toUpperCase().replaceAll("-", "_");
@@ -50,11 +53,12 @@ export function openStoredKey({ folder, logger, name, bytes }: StoredKeyOptions)
     // Removes a line ending that an editor can have added.
     const key = readFileSync(path, "utf8").replace(/\r?\n$/, "");
     if (key === "") throw unusable("it is empty");
+    check?.(key, path);
     const mode = statSync(path).mode & 0o777;
     // The permission bits of the group and of all other users.
     if (mode & 0o077)
       logger.warn(`other users have access to ${path} (mode ${mode.toString(8)}); run chmod 600`);
-    return { key, path };
+    return key;
   } catch (error) {
     // Errors of the file system have a code; any other error is unexpected.
     if (error instanceof CliError || !(error instanceof Error && "code" in error)) throw error;

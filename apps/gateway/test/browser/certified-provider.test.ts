@@ -41,7 +41,7 @@ const actions = {
   "Use the code": () => code.finish(valueOf("secret")),
   "Add example": () => location.search ? client.oidc.add(location.href, valueOf("secret")) : begin(),
   "Log out": () => { client.logout(); history.replaceState(null, "", "/"); },
-  "Remove example": async () => client.oidc.remove((await client.oidc.list())[0].id),
+  "Remove example": async () => client.oidc.remove((await client.oidc.list())[0].id, valueOf("secret") || undefined),
 };
 const run = async (action) => {
   const status = document.querySelector("[role=status]");
@@ -156,7 +156,7 @@ inFullRun(describe)("an application with two replicas that alternate", () => {
     const lines = replicas.flatMap(({ lines }, replica) =>
       lines.flatMap(({ method, route, time }) => {
         const isLogin =
-          /^\/auth\/(login\/(oidc|email)|identities\/:id)/.test(`${route}`) && method === "POST";
+          /^\/auth\/(login\/(oidc|email)|identities\/:id$)/.test(`${route}`) && method === "POST";
         return isLogin ? [{ replica, time: `${time}`, begins: `${route}`.endsWith("/options") }] : [];
       }),
     );
@@ -205,6 +205,7 @@ inFullRun(describe)("an application with two replicas that alternate", () => {
       await bob.click("Log out");
       await bob.visitProvider("Log in with example");
       await bob.expectStatus(`${user.email} has example`);
+      await bob.fill("Password or code", password);
       await bob.click("Remove example");
       await bob.expectStatus(`${user.email} has no identity`);
 

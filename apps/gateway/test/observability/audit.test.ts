@@ -112,9 +112,9 @@ test("each event is logged once, in the line of its request, and no line contain
   const logged = lines.filter(({ event }) => event !== undefined);
   expect(logged.map((line) => [line.event, line.user_id, line.email_digest])).toEqual(events);
   // See verify-password.test.ts, familiar-networks.test.ts, verified-email.test.ts, administration-app.test.ts,
-  // and service.test.ts of passkeys, identities and email-login.
+  // and service.test.ts of passkeys, identities, email-login and second-factor.
   const others = AUDIT_EVENTS.filter((event) =>
-    /^(passkey|identity|login_code|admin)\.|unverified|taken_over/.test(event),
+    /^(passkey|identity|login_code|factor|admin)\.|unverified|factor_required|taken_over/.test(event),
   );
   const seen = logged.map(({ event }) => event);
   expect(new Set([...seen, ...others, "password.rehashed", "login.inactive"])).toEqual(new Set(AUDIT_EVENTS));

@@ -99,5 +99,5 @@ export async function prepareIdentity(
   if (operationId === "addIdentity") return { id: "example", body };
   const added = await service.call("POST", "/auth/identities/example", { token: user.token, body });
   const { id } = added.expect<Identity>(201);
-  return { id, body: { current_password: user.password } };
+  return operationId === "deleteIdentity" ? { id } : { id, body: { current_password: user.password } };
 }

@@ -58,9 +58,10 @@ export const logIn = ({ call }: Caller, body: unknown) => call("POST", "/auth/lo
 export async function preparePasskey(operationId: string | undefined, service: Service, user: TestUser) {
   if (operationId === "createPasskeyOptions") return { body: { current_password: user.password } };
   if (operationId === "createPasskey") return { body: creationBody(await beginCreation(service, user)) };
-  const isRemoval = operationId === "deletePasskey" || operationId === "removePasskey";
-  if (!isRemoval && operationId !== "passkeyLogin") return {};
+  if (!["deletePasskey", "removePasskey", "passkeyLogin"].includes(operationId ?? "")) return {};
   const authenticator = await enrol(service, user);
-  if (isRemoval) return { id: authenticator.id, body: { current_password: user.password } };
+  const { id } = authenticator;
+  if (operationId === "deletePasskey") return { id };
+  if (operationId === "removePasskey") return { id, body: { current_password: user.password } };
   return { body: await loginBody(service, authenticator) };
 }

@@ -29,6 +29,13 @@ const failures = async ({ sql }: Service, { id }: TestUser): Promise<number> =>
     (await sql<{ failures: number }>(`select failures from factors where user_id = ${id}`))[0]?.failures,
   );
 
+/** The events of second factors, without repetitions, in the order in which they were first logged. */
+async function eventsOf(service: Service): Promise<unknown[]> {
+  await service.request("/healthz");
+  const events = service.log.map(({ event }) => String(event));
+  return [...new Set(events.filter((event) => event.includes("factor")))];
+}
+
 eachDatabase((start) => {
   test("a user enrols with the application and the mailbox; then every login needs a code, which works once", async () => {
     await using service = await startWithFactors({}, start);
@@ -91,6 +98,10 @@ eachDatabase((start) => {
     expect(recovered.map(({ status }) => status).sort()).toEqual([200, 401]);
     // Only a code of the application, a new factor or an operator ends the count.
     expect(await failures(service, user)).toBe(100);
+    expect(await eventsOf(service)).toEqual([
+      ...["factor.created", "login.factor_required", "factor.rejected", "factor.locked"],
+      "factor.recovery_code_used",
+    ]);
   });
 
   test("attempts are possible again after a pause, a right code ends the count, and a time in the future locks nobody out", async () => {
@@ -169,6 +180,8 @@ eachDatabase((start) => {
     expect((await prove("/auth/factor/removal", replaced.token, recovery_codes[1])).status).toBe(403);
     (await prove("/auth/factor/removal", replaced.token, replaced.recoveryCodes[0])).expect(204);
     expect((await service.call("GET", "/auth/me", { token: replaced.token })).status).toBe(401);
+    const events = await eventsOf(service);
+    expect(events).toEqual(expect.arrayContaining(["factor.recovery_codes_replaced", "factor.removed"]));
     await service.login(user);
   });
 
