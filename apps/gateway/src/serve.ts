@@ -7,7 +7,6 @@ import { createHasher } from "@latchkey/hashing";
 import { createMails, openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
-import { openFactorCipher } from "./lifecycle/factor-key.ts";
 import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
@@ -68,7 +67,12 @@ export async function serve(
   const keys = await importTokenKeys(config.tokenKeys, (algorithm) =>
     openSecretKey({ folder, algorithm, logger }),
   );
-  const factorCipher = await openFactorCipher(database, config.secondFactor, { folder, logger });
+  // Without the feature, only a stored factor needs the module, which then refuses to start.
+  const needsFactors = config.secondFactor !== null || (await database.factors.listKeyIds()).length > 0;
+  const factorKey = needsFactors ? await import("./lifecycle/factor-key.ts") : null;
+  const factorCipher = factorKey
+    ? await factorKey.openFactorCipher(database, config.secondFactor, { folder, logger })
+    : null;
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const store = redisStore ?? createMemoryStore();
   const observability = config.metrics && (await import("./observability/metrics.ts"));

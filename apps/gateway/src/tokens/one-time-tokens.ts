@@ -33,8 +33,13 @@ const bindEmailChange = (user: TokenUser) => [
 /** The values of a user to which tokens are bound, by kind of the link. No value contains a space. */
 const BINDINGS: Readonly<Record<LinkKind, (user: TokenUser) => readonly (string | number)[]>> = {
   reset: bindPassword,
-  // Survives changes by operators in its seven days, such as a removed role. Whoever sets a password ends it.
-  invitation: ({ hashedPassword, email }) => ["invitation", hashedPassword, email],
+  // Survives changes by operators in its seven days, such as a removed role. Whoever sets a password ends it, and so does a restore.
+  invitation: ({ hashedPassword, email, linkRevision }) => [
+    "invitation",
+    hashedPassword,
+    email,
+    linkRevision,
+  ],
   verification: ({ email }) => [email],
   "email-change-approval": bindEmailChange,
   "email-change": bindEmailChange,

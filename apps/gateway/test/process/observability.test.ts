@@ -1,6 +1,8 @@
 /** The dashboard, the alert rules and the runbook use only metrics that the service exposes. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { SECRET_KEY } from "@latchkey/testing/keys";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
 import { post } from "@latchkey/testing/service-process";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
@@ -30,9 +32,13 @@ const runbook = await read("docs/operations.md");
 /** Added by Prometheus to every sample. */
 const TARGET_LABELS = ["job", "instance"];
 
-/** The metrics of a service after a few requests. */
+/** The metrics of a service after a few requests. An embedded database has no pool. */
 async function exposed(): Promise<Exposition> {
-  await using service = await startInFolder({ METRICS_PORT: "0", REDIS_URL: "redis://127.0.0.1:1" });
+  await using server = await startPostgresServer();
+  await using service = await startInFolder({
+    ...{ DATABASE_URL: await server.createDatabase(), AUTH_SECRET_KEY: SECRET_KEY },
+    ...{ METRICS_PORT: "0", REDIS_URL: "redis://127.0.0.1:1" },
+  });
   const ready = await service.line("ready");
   await post(`${ready.url}/auth/login`, { email: "nobody@example.org", password: "x" });
   await fetch(`${ready.url}/healthz`);

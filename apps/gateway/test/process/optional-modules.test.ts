@@ -10,7 +10,8 @@ import { DOCUMENTED_FEATURES } from "../support/service.ts";
 setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "../support/without-optional-modules.ts");
-const { PASSKEY_ORIGINS, OIDC_PROVIDERS, OIDC_REDIRECT_URIS, AUTH_EMAIL_LOGIN } = DOCUMENTED_FEATURES;
+const { PASSKEY_ORIGINS, OIDC_PROVIDERS, OIDC_REDIRECT_URIS, AUTH_EMAIL_LOGIN, AUTH_SECOND_FACTOR } =
+  DOCUMENTED_FEATURES;
 const keys = { ADMIN_API_KEYS: `shop:${"k".repeat(32)}` };
 
 test("without their variables, the modules of optional features are not loaded", async () => {
@@ -18,7 +19,7 @@ test("without their variables, the modules of optional features are not loaded",
   const env = { DATABASE_URL: folder.databaseUrl, AUTH_SECRET_KEY: SECRET_KEY, ...keys };
   await using service = startProcess(env, { main });
   const url = await service.ready();
-  for (const path of ["/admin/users", "/auth/identities", "/auth/passkeys"])
+  for (const path of ["/admin/users", "/auth/factor", "/auth/identities", "/auth/passkeys"])
     expect([path, (await fetch(url + path)).status]).toEqual([path, 404]);
   expect((await service.line("ready")).administration).toBeUndefined();
 });
@@ -28,6 +29,7 @@ inFullRun(test).each([
   ["features/passkeys/", { PASSKEY_ORIGINS }],
   ["features/identities/", { OIDC_PROVIDERS, OIDC_REDIRECT_URIS }],
   ["features/email-login/", { AUTH_EMAIL_LOGIN }],
+  ["packages/administration/", { AUTH_SECOND_FACTOR }],
 ])("the modules of %s are loaded only with its variables", async (name, variables) => {
   await using folder = await openFolder();
   const env = { DATABASE_URL: folder.databaseUrl, AUTH_SECRET_KEY: SECRET_KEY, ...variables };

@@ -64,6 +64,8 @@ export async function raiseIds(
   const values = {
     tokenVersion: sql`${users.tokenVersion} + ${dialect.randomTo(MAX_VERSIONS)}`,
     passwordChangeTokenId: null,
+    // Invitations are not bound to the version.
+    linkRevision: sql`${users.linkRevision} + ${dialect.randomTo(MAX_VERSIONS)}`,
     ...(withoutFactors && { factorId: null }),
     ...(withoutPasskeys && { passkeyRevision: sql`${users.passkeyRevision} + 1` }),
   };
