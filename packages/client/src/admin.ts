@@ -55,20 +55,22 @@ export function createAdminClient({ apiKey, ...options }: AdminClientOptions): A
   const change = (id: number, { reason, ...init }: ChangeOptions = {}) =>
     [{ path: { id }, query: { ...(reason !== undefined && { reason }) } }, withKey(init)] as const;
   const listUsers: AdminClient["listUsers"] = (query, init) =>
-    send("GET", "/admin/users", { query }, withKey(init));
+    send("GET", "/admin/users", { query, member: "items" }, withKey(init));
   return {
     listUsers,
     iterateUsers: ({ cursor: first, ...query } = {}, init) =>
       iterateItems(iteratePages((cursor) => listUsers({ ...query, ...(cursor && { cursor }) }, init), first)),
-    createUser: (body, init) => send("POST", "/admin/users", { body }, withKey(init)),
-    getUser: (id, init) => send("GET", "/admin/users/{id}", { path: { id } }, withKey(init)),
-    explainUser: (id, init) => send("GET", "/admin/users/{id}/explanation", { path: { id } }, withKey(init)),
-    updateUser: (id, body, init) => send("PATCH", "/admin/users/{id}", { path: { id }, body }, withKey(init)),
+    createUser: (body, init) => send("POST", "/admin/users", { body, member: "id" }, withKey(init)),
+    getUser: (id, init) => send("GET", "/admin/users/{id}", { path: { id }, member: "id" }, withKey(init)),
+    explainUser: (id, init) =>
+      send("GET", "/admin/users/{id}/explanation", { path: { id }, member: "length" }, withKey(init)),
+    updateUser: (id, body, init) =>
+      send("PATCH", "/admin/users/{id}", { path: { id }, body, member: "id" }, withKey(init)),
     deleteUser: (id, init) => send("DELETE", "/admin/users/{id}", ...change(id, init)),
     revokeUserTokens: (id, init) => send("DELETE", "/admin/users/{id}/tokens", ...change(id, init)),
     removeUserPasskeys: (id, init) => send("DELETE", "/admin/users/{id}/passkeys", ...change(id, init)),
     sendUserPasswordReset: (id, init) =>
       send("POST", "/admin/users/{id}/password-reset", ...change(id, init)),
-    countUsers: (init) => send("GET", "/admin/stats", {}, withKey(init)),
+    countUsers: (init) => send("GET", "/admin/stats", { member: "users" }, withKey(init)),
   };
 }

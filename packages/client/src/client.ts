@@ -1,20 +1,29 @@
 /** The client has one method per operation of the API. The name of a method is the operation id. */
 import { readClaims } from "./claims.ts";
-import { startDeadline } from "./deadline.ts";
+import { startDeadline, untilAborted } from "./deadline.ts";
+import { createRequestedCodes } from "./email-login.ts";
 import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
 import type {
   Client,
   CreatePasskeyRequest,
   Factor,
+  Identity,
+  LoginRequest,
   Oidc,
   PasskeyLoginRequest,
   Passkeys,
   Token,
 } from "./methods.ts";
-import { createBegunLogins, createChallenge } from "./oidc.ts";
+import { createBegunLogins, createChallenge, createSharedCall } from "./oidc.ts";
 import { iterateItems, iteratePages } from "./pages.ts";
 import { promptForPasskey } from "./passkeys.ts";
-import { createTransport, type SendRequest, type TransportOptions, toPath } from "./request.ts";
+import {
+  createTransport,
+  type RequestOptions,
+  type SendRequest,
+  type TransportOptions,
+  toPath,
+} from "./request.ts";
 import { createSession, type SessionOptions } from "./session.ts";
 
 export interface ClientOptions extends TransportOptions, SessionOptions {
@@ -31,17 +40,33 @@ const CONDITIONAL_MS = 4 * 60 * 1000;
 
 export function createClient(options: ClientOptions): Client {
   const send = createTransport(options);
-  const session = createSession(options, `latchkey ${options.baseUrl}`, () => client.renewToken());
+  const session = createSession(options, `latchkey ${options.baseUrl}`, () => renew());
+  const begun = createBegunLogins(`latchkey oidc ${options.baseUrl}`);
+  const codes = createRequestedCodes(`latchkey codes ${options.baseUrl}`);
+
+  const endSession = (error: LatchkeyError, token: string | undefined): void => {
+    if (!session.replace(token, undefined)) return;
+    void begun.forgetPassword();
+    options.onSessionEnd?.(error);
+  };
 
   /** Sends `init.token`. A response that rejects the stored token ends the session. */
   const sendToken: SendRequest = async (method, path, parts, init) => {
     try {
       return await send(method, path, parts, init);
     } catch (error) {
-      if (isSessionEnd(error) && session.replace(init?.token, undefined)) options.onSessionEnd?.(error);
+      if (isSessionEnd(error)) endSession(error, init?.token);
       throw error;
     }
   };
+
+  /** Replaces the stored token. Does not wait until that is reported, because the session calls it, too. */
+  async function renew(init?: RequestOptions) {
+    const token = await session.current();
+    const result = await sendToken("POST", "/auth/tokens", { member: "access_token" }, { ...init, token });
+    session.replace(token, result.access_token);
+    return { token, result };
+  }
 
   /** Sends `init.token`, which is renewed first if it has expired. */
   const sendFresh: SendRequest = async (method, path, parts, init) => {
@@ -58,7 +83,7 @@ export function createClient(options: ClientOptions): Client {
       const isRejected = error.code === "INVALID_TOKEN";
       const renewed = isRejected && (await session.renewalOf(token, init?.signal).catch(orNotSent));
       if (renewed) return await sendToken(method, path, parts, { ...init, token: renewed });
-      if (session.replace(token, undefined)) options.onSessionEnd?.(error);
+      endSession(error, token);
       throw error;
     }
   };
@@ -68,8 +93,28 @@ export function createClient(options: ClientOptions): Client {
     const token = await session.current();
     // The timer of the renewal is late if the device was asleep.
     session.renewIfDue();
-    return await sendFresh(method, path, parts, { ...init, token });
+    const result = sendFresh(method, path, parts, { ...init, token });
+    // A server has to know the new token before it responds to its own client.
+    return await result.finally(() => untilAborted(session.reported(token), init?.signal));
   };
+
+  /** Sends a request that ends the login. */
+  async function endLogin(path: "/auth/me" | "/auth/tokens", init?: RequestOptions): Promise<void> {
+    const token = await session.current();
+    await sendFresh("DELETE", path, {}, { ...init, token });
+    void begun.forgetPassword();
+    await session.endLogin(token);
+  }
+
+  /** The token with which a password was changed cannot be renewed. It remains if the service refuses the login. */
+  async function logInAgain(body: LoginRequest, init?: RequestOptions): Promise<void> {
+    const token = await session.current();
+    const request = send("POST", "/auth/login", { body, member: "access_token" }, init);
+    const login = await request.catch(() => undefined);
+    if (token === undefined || (await session.current()) !== token) return;
+    if (login) await session.store(login.access_token);
+    else session.keep(token);
+  }
 
   /** Stores the token of a login. */
   async function logIn(request: Promise<Token>): Promise<Token> {
@@ -90,11 +135,12 @@ export function createClient(options: ClientOptions): Client {
 
   const passkeys: Passkeys = {
     async create(name, currentPassword, init) {
-      const parts = { body: { current_password: currentPassword }, member: "state" } as const;
+      const parts = { body: toProof(currentPassword), member: "state" } as const;
       const { options, state } = await sendAuthorized("POST", "/auth/passkeys/options", parts, init);
       type Response = CreatePasskeyRequest["response"];
       const response = await promptForPasskey<Response>("create", { ...init, options });
-      return sendAuthorized("POST", "/auth/passkeys", { body: { state, response, name } }, init);
+      const created = { body: { state, response, name }, member: "id" } as const;
+      return sendAuthorized("POST", "/auth/passkeys", created, init);
     },
     async login({ conditional: isConditional = false, ...init } = {}) {
       const { options, state } = await send("POST", "/auth/login/passkey/options", { member: "state" }, init);
@@ -112,18 +158,15 @@ export function createClient(options: ClientOptions): Client {
       const parts = { body: { state, response }, member: "access_token" } as const;
       return logIn(send("POST", "/auth/login/passkey", parts, init));
     },
-    list: (init) => sendAuthorized("GET", "/auth/passkeys", {}, init),
+    list: (init) => sendAuthorized("GET", "/auth/passkeys", { member: "length" }, init),
     remove: (id, currentPassword, init) =>
       sendAuthorized("POST", "/auth/passkeys/{id}/removal", removalOf(id, currentPassword), init),
   };
 
   const factor: Factor = {
-    get: (init) => sendAuthorized("GET", "/auth/factor", {}, init),
+    get: (init) => sendAuthorized("GET", "/auth/factor", { member: "created_at" }, init),
     async begin({ currentPassword, code } = {}, init) {
-      const body = {
-        ...(currentPassword !== undefined && { current_password: currentPassword }),
-        ...(code !== undefined && { code }),
-      };
+      const body = { ...toProof(currentPassword), ...(code !== undefined && { code }) };
       const parts = { body, member: "state" } as const;
       const { secret, uri, state } = await sendAuthorized("POST", "/auth/factor/options", parts, init);
       return {
@@ -138,22 +181,23 @@ export function createClient(options: ClientOptions): Client {
       };
     },
     async createRecoveryCodes({ currentPassword, code }, init) {
-      const body = { code, ...(currentPassword !== undefined && { current_password: currentPassword }) };
+      const body = { code, ...toProof(currentPassword) };
       const parts = { body, member: "recovery_codes" } as const;
       const { recovery_codes } = await sendAuthorized("POST", "/auth/factor/recovery-codes", parts, init);
       return recovery_codes;
     },
     async remove({ currentPassword, code }, init) {
-      const body = { code, ...(currentPassword !== undefined && { current_password: currentPassword }) };
+      const body = { code, ...toProof(currentPassword) };
       const token = await session.current();
       await sendFresh("POST", "/auth/factor/removal", { body }, { ...init, token });
       session.endLogin(token);
     },
   };
 
-  const begun = createBegunLogins(`latchkey oidc ${options.baseUrl}`);
+  const finishing = createSharedCall<Token>();
+  const adding = createSharedCall<Identity>();
   const oidc: Oidc = {
-    async begin(provider, redirectUri, init) {
+    async begin(provider, redirectUri, { currentPassword, ...init } = {}) {
       const { verifier, challenge } = await createChallenge();
       const parts = {
         path: { name: provider },
@@ -161,25 +205,31 @@ export function createClient(options: ClientOptions): Client {
         member: "state",
       } as const;
       const { authorization_url, state } = await send("POST", "/auth/login/oidc/{name}/options", parts, init);
-      await begun.keep({ provider, state, verifier });
+      await begun.keep({ provider, state, verifier, password: currentPassword });
       return authorization_url;
     },
-    async finish(url, { username, ...init } = {}) {
-      const { provider, body } = await begun.take(url);
-      const parts = {
-        path: { name: provider },
-        body: { ...body, ...(username !== undefined && { username }) },
-        member: "access_token",
-      } as const;
-      return logIn(send("POST", "/auth/login/oidc/{name}", parts, init));
+    finish(url, { username, ...init } = {}) {
+      const call = async (signal: AbortSignal) => {
+        const { provider, body } = await begun.take(url);
+        const parts = {
+          path: { name: provider },
+          body: { ...body, ...(username !== undefined && { username }) },
+          member: "access_token",
+        } as const;
+        return await logIn(send("POST", "/auth/login/oidc/{name}", parts, { ...init, signal }));
+      };
+      return finishing(String(url), call, init.signal);
     },
-    async add(url, currentPassword, init) {
-      const { provider, body } = await begun.take(url);
-      const password = currentPassword !== undefined && { current_password: currentPassword };
-      const parts = { path: { id: provider }, body: { ...body, ...password } };
-      return sendAuthorized("POST", "/auth/identities/{id}", parts, init);
+    add(url, currentPassword, init) {
+      const call = async (signal: AbortSignal) => {
+        const { provider, body, password } = await begun.take(url);
+        const proof = toProof(currentPassword ?? password);
+        const parts = { path: { id: provider }, body: { ...body, ...proof }, member: "id" } as const;
+        return await sendAuthorized("POST", "/auth/identities/{id}", parts, { ...init, signal });
+      };
+      return adding(String(url), call, init?.signal);
     },
-    list: (init) => sendAuthorized("GET", "/auth/identities", {}, init),
+    list: (init) => sendAuthorized("GET", "/auth/identities", { member: "length" }, init),
     remove: (id, currentPassword, init) =>
       sendAuthorized("POST", "/auth/identities/{id}/removal", removalOf(id, currentPassword), init),
   };
@@ -198,31 +248,47 @@ export function createClient(options: ClientOptions): Client {
     async emailLogin(email, init) {
       const parts = { body: { email }, member: "state" } as const;
       const { state } = await send("POST", "/auth/login/email/options", parts, init);
+      await codes.keep(email, state);
       return {
         finish: (code, init) =>
-          logIn(send("POST", "/auth/login/email", { body: { state, code }, member: "access_token" }, init)),
+          codes.finish(email, state, (state) => {
+            const parts = { body: { state, code }, member: "access_token" } as const;
+            return logIn(send("POST", "/auth/login/email", parts, init));
+          }),
       };
     },
-    register: (body, init) => send("POST", "/auth/register", { body }, init),
+    register: (body, init) => send("POST", "/auth/register", { body, member: "id" }, init),
     login: (body, init) => logIn(send("POST", "/auth/login", { body, member: "access_token" }, init)),
-    logout: () => void session.store(undefined),
-    getMe: (init) => sendAuthorized("GET", "/auth/me", {}, init),
-    updateMe: (body, init) => sendAuthorized("PATCH", "/auth/me", { body }, init),
-    async deleteMe(init) {
-      const token = await session.current();
-      await sendFresh("DELETE", "/auth/me", {}, { ...init, token });
-      session.endLogin(token);
+    logout() {
+      void begun.forgetPassword();
+      void session.store(undefined);
     },
-    async revokeTokens(init) {
-      const token = await session.current();
-      await sendFresh("DELETE", "/auth/tokens", {}, { ...init, token });
-      session.endLogin(token);
+    getToken(init) {
+      const getRenewed = async () => {
+        const token = await session.current();
+        await session.renewed(token, init?.signal);
+        await session.reported(token);
+        return await session.current();
+      };
+      return untilAborted(getRenewed(), init?.signal);
     },
+    getMe: (init) => sendAuthorized("GET", "/auth/me", { member: "id" }, init),
+    async updateMe(body, init) {
+      const change = () => sendAuthorized("PATCH", "/auth/me", { body, member: "id" }, init);
+      const { password } = body;
+      if (password === undefined) return await change();
+      await client.getToken(init);
+      return await session.withoutRenewal(async () => {
+        const user = await change();
+        await logInAgain({ email: user.email, password }, init);
+        return user;
+      });
+    },
+    deleteMe: (init) => endLogin("/auth/me", init),
+    revokeTokens: (init) => endLogin("/auth/tokens", init),
     async renewToken(init) {
-      const token = await session.current();
-      const parts = { member: "access_token" } as const;
-      const result = await sendToken("POST", "/auth/tokens", parts, { ...init, token });
-      session.replace(token, result.access_token);
+      const { token, result } = await renew(init);
+      await session.reported(token);
       return result;
     },
     requestPasswordReset: (body, init) => send("POST", "/auth/password-reset", { body }, init),
@@ -233,7 +299,7 @@ export function createClient(options: ClientOptions): Client {
     requestEmailChange: (body, init) => sendAuthorized("POST", "/auth/email-change", { body }, init),
     approveEmailChange: (body, init) => send("POST", "/auth/email-change/approve", { body }, init),
     confirmEmailChange: (body, init) => send("POST", "/auth/email-change/confirm", { body }, init),
-    getJwks: (init) => send("GET", "/.well-known/jwks.json", {}, init),
+    getJwks: (init) => send("GET", "/.well-known/jwks.json", { member: "keys" }, init),
     listTodos: (query, init) => send("GET", "/todos", { query, member: "items" }, init),
     todoPages: (query, init) =>
       iteratePages(
@@ -241,18 +307,23 @@ export function createClient(options: ClientOptions): Client {
         query?.cursor,
       ),
     todos: (query, init) => iterateItems(client.todoPages(query, init)),
-    createTodo: (body, init) => send("POST", "/todos", { body }, init),
-    getTodo: (id, init) => send("GET", "/todos/{id}", { path: { id } }, init),
-    updateTodo: (id, body, init) => send("PATCH", "/todos/{id}", { path: { id }, body }, init),
+    createTodo: (body, init) => send("POST", "/todos", { body, member: "id" }, init),
+    getTodo: (id, init) => send("GET", "/todos/{id}", { path: { id }, member: "id" }, init),
+    updateTodo: (id, body, init) => send("PATCH", "/todos/{id}", { path: { id }, body, member: "id" }, init),
     deleteTodo: (id, init) => send("DELETE", "/todos/{id}", { path: { id } }, init),
     close: session.close,
   };
   return client;
 }
 
+/** The proof of the owner. A user without a password sends none. */
+const toProof = (currentPassword: string | undefined) => ({
+  ...(currentPassword !== undefined && { current_password: currentPassword }),
+});
+
 const removalOf = <Id>(id: Id, currentPassword: string | undefined) => ({
   path: { id },
-  body: currentPassword === undefined ? {} : { current_password: currentPassword },
+  body: toProof(currentPassword),
 });
 
 const SESSION_ENDS: unknown[] = ["INVALID_TOKEN", "LOGIN_REQUIRED", "INACTIVE_USER", "USER_NOT_FOUND"];

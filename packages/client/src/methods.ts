@@ -89,8 +89,8 @@ export interface Factor {
  * `LatchkeyPasskeyError`, whose `reason` says why there is no passkey.
  */
 export interface Passkeys {
-  /** Creates a passkey for the current user. */
-  create(name: string, currentPassword: string, options?: RequestOptions): Promise<Passkey>;
+  /** Creates a passkey for the current user. A user without a password must have logged in recently. */
+  create(name: string, currentPassword?: string, options?: RequestOptions): Promise<Passkey>;
   /**
    * Logs in and stores the token. With `conditional`, the browser offers passkeys in a field with the attribute
    * `autocomplete="username webauthn"`. Abort a conditional login with `signal` before another login.
@@ -106,12 +106,25 @@ export interface Passkeys {
  * `LatchkeyOidcError`, whose `reason` says why the address contains no login for this tab.
  */
 export interface Oidc {
-  /** Returns the page of the provider, to which the application sends the browser. `redirectUri` must be configured exactly so. */
-  begin(provider: string, redirectUri: string, options?: RequestOptions): Promise<string>;
-  /** Logs in with the address to which the provider has redirected the browser, and stores the token. */
+  /**
+   * Returns the page of the provider, to which the application sends the browser. `redirectUri` must be configured exactly so. The tab
+   * keeps `currentPassword` for `add`: until `finish` or `add` reads the response, `logout`, or the first page after ten minutes.
+   */
+  begin(
+    provider: string,
+    redirectUri: string,
+    options?: RequestOptions & { readonly currentPassword?: string | undefined },
+  ): Promise<string>;
+  /**
+   * Logs in with the address to which the provider has redirected the browser, and stores the token. Calls at the same time are one
+   * request.
+   */
   finish(url: string | URL, options?: RequestOptions & { readonly username?: string }): Promise<Token>;
-  /** Adds an identity to the current user, with such an address. A user without a password must have logged in recently. */
-  add(url: string | URL, currentPassword: string | undefined, options?: RequestOptions): Promise<Identity>;
+  /**
+   * Adds an identity to the current user, with such an address. A user without a password must have logged in recently.
+   * @param currentPassword default: that of `begin`
+   */
+  add(url: string | URL, currentPassword?: string, options?: RequestOptions): Promise<Identity>;
   list(options?: RequestOptions): Promise<Identity[]>;
   /** @param currentPassword undefined: the user has no password, and logged in within the last five minutes */
   remove(id: number, currentPassword?: string, options?: RequestOptions): Promise<void>;
@@ -119,7 +132,10 @@ export interface Oidc {
 
 /** A login whose code was requested. */
 export interface EmailLogin {
-  /** Logs in with the code from the mail, and stores the token. */
+  /**
+   * Logs in with the code from the mail, and stores the token. Every code that this tab requested for the e-mail in the last ten minutes
+   * is accepted: one request for each, the newest first.
+   */
   finish(code: string, options?: RequestOptions): Promise<Token>;
 }
 
@@ -127,6 +143,11 @@ export interface EmailLogin {
 export interface Client extends Operations {
   /** The token of the logged-in user; undefined if no user is logged in. */
   readonly token: string | undefined;
+  /**
+   * Returns a token for the application's own services, which is renewed first if that is due; undefined if no user is logged in.
+   * Without renewals, the token can have expired.
+   */
+  getToken(options?: Pick<RequestOptions, "signal">): Promise<string | undefined>;
   /** When `token` expires. */
   readonly tokenExpiresAt: Date | undefined;
   readonly passkeys: Passkeys;
@@ -137,11 +158,17 @@ export interface Client extends Operations {
   register(user: RegisterRequest, options?: RequestOptions): Promise<User>;
   /** Logs in and stores the token. Later requests send the stored token. */
   login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;
-  /** Forgets the token without sending a request. The token remains valid: use `revokeTokens` to revoke tokens. */
+  /**
+   * Forgets the token without sending a request. The token remains valid until it expires, and can be renewed: use `revokeTokens` to end
+   * all tokens of the user.
+   */
   logout(): void;
   /** Returns the current user. Like every method that sends the token, forgets the token if the service rejects it. */
   getMe(options?: RequestOptions): Promise<User>;
-  /** A new password revokes all tokens of the user except the stored token. */
+  /**
+   * A new password revokes all tokens of the user except the stored one, which can no longer be renewed. The client therefore logs in with
+   * the new password. If the service refuses that, the stored token remains until it expires.
+   */
   updateMe(changes: UpdateUserRequest, options?: RequestOptions): Promise<User>;
   /** Deletes the current user and forgets the token. */
   deleteMe(options?: RequestOptions): Promise<void>;

@@ -2,8 +2,9 @@
  * Logins with OpenID Connect providers. Between the two pages, the tab keeps the verifier, without which the code in the address is
  * worth nothing. Invariant: a response is only used by the tab that has begun the login, and once.
  */
+import { reasonOf, untilAborted } from "./deadline.ts";
 import { toBase64url } from "./passkeys.ts";
-import { createStoredText, type StorageOption } from "./storage.ts";
+import { createStoredText, type StorageOption, tabStorage } from "./storage.ts";
 
 const MESSAGES = {
   no_login: "This tab has not begun this login, or has finished it",
@@ -25,33 +26,76 @@ interface BegunLogin {
   readonly provider: string;
   readonly state: string;
   readonly verifier: string;
+  /** The current password of the user to whom the provider is added. */
+  readonly password?: string | undefined;
+  readonly begunAt: number;
 }
 
-/** The tab's storage, or none outside of browsers. Then the login is kept in memory. */
-const tabStorage: StorageOption = () => globalThis.sessionStorage;
+/** How long a state is valid. */
+const VALID_MS = 10 * 60 * 1000;
 
+/** Outside of browsers, the login is kept in memory. */
 export function createBegunLogins(key: string, option: StorageOption = tabStorage) {
   const stored = createStoredText(option, key);
   let begun: BegunLogin | null = null;
 
+  const read = async (): Promise<BegunLogin | null> => {
+    const text = begun ? null : await stored.read();
+    return begun ?? (text ? JSON.parse(text) : null);
+  };
+  const forget = async (): Promise<void> => {
+    begun = null;
+    await stored.write(null);
+  };
+  /** Forgets a password that was kept for at least `ms`, with its login. */
+  const forgetPassword = async (ms = 0): Promise<void> => {
+    const login = await read();
+    if (login?.password !== undefined && Math.abs(Date.now() - login.begunAt) >= ms) await forget();
+  };
+  void forgetPassword(VALID_MS);
+
   return {
-    async keep(login: BegunLogin): Promise<void> {
-      begun = login;
-      await stored.write(JSON.stringify(login));
+    async keep(login: Omit<BegunLogin, "begunAt">): Promise<void> {
+      begun = { ...login, begunAt: Date.now() };
+      await stored.write(JSON.stringify(begun));
     },
-    /** Forgets the login. Returns the provider, and the body of the request that ends it. @throws LatchkeyOidcError */
+    forgetPassword,
+    /** Forgets the login. Returns the provider, the body of the request that ends it, and the password. @throws LatchkeyOidcError */
     async take(url: string | URL) {
       const parameters = new URL(url).searchParams;
-      const text = begun ? null : await stored.read();
-      const login: BegunLogin | null = begun ?? (text ? JSON.parse(text) : null);
+      const login = await read();
       const [state, code, iss] = ["state", "code", "iss"].map((name) => parameters.get(name));
       if (!login || login.state !== state) throw new LatchkeyOidcError("no_login");
-      begun = null;
-      await stored.write(null);
+      await forget();
       if (!code) throw new LatchkeyOidcError("denied", parameters.get("error"));
       const body = { code, state, code_verifier: login.verifier, ...(iss && { iss }) };
-      return { provider: login.provider, body };
+      return { provider: login.provider, body, password: login.password };
     },
+  };
+}
+
+/**
+ * Calls for one address at the same time are one call, because its code works once, and React calls effects twice in its StrictMode.
+ * The call is aborted when all callers have aborted.
+ */
+export function createSharedCall<Result>() {
+  let shared: { address: string; controller: AbortController; callers: number; result: Promise<Result> };
+  return async (
+    address: string,
+    call: (signal: AbortSignal) => Promise<Result>,
+    signal?: AbortSignal | null,
+  ): Promise<Result> => {
+    if (signal?.aborted) throw reasonOf(signal);
+    if (shared?.address !== address || shared.callers === 0) {
+      const controller = new AbortController();
+      shared = { address, controller, callers: 0, result: call(controller.signal) };
+    }
+    const current = shared;
+    current.callers++;
+    return await untilAborted(current.result, signal).finally(() => {
+      current.callers--;
+      if (current.callers === 0 && signal?.aborted) current.controller.abort(reasonOf(signal));
+    });
   };
 }
 

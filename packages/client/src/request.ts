@@ -40,7 +40,7 @@ type OperationAt<Paths, M extends Method, Path> = Path extends keyof Paths
 type ResultOf<Operation> = Operation extends { responses: infer Responses }
   ? Json<Responses[keyof Responses & (200 | 201)]>
   : never;
-/** What a call of an operation passes. A success response without the member `member` is not from the service. */
+/** What a call of an operation passes. A success response without the member `member` is not from the service, nor is one with a body if the operation has none. */
 type Parts<Operation> = (Operation extends { requestBody: infer Message }
   ? { readonly body: Json<Message> }
   : unknown) &
@@ -48,7 +48,7 @@ type Parts<Operation> = (Operation extends { requestBody: infer Message }
   (Operation extends { parameters: { query?: infer Query } }
     ? { readonly query?: Query | undefined }
     : unknown) &
-  ([ResultOf<Operation>] extends [never] ? unknown : { readonly member?: keyof ResultOf<Operation> });
+  ([ResultOf<Operation>] extends [never] ? unknown : { readonly member: keyof ResultOf<Operation> });
 
 export interface Init extends RequestOptions {
   /** The token to send. */
@@ -133,12 +133,16 @@ function toSearch(query: object): string {
 /** @throws {LatchkeyError} if the response is an error, or not from the service */
 function parseResponse(response: Response, text: string, member: PropertyKey | undefined): unknown {
   const body = text === "" ? undefined : parseJson(text);
-  const isJson = typeof body === "object" && body !== null;
   // With 200 and 201, the service sends JSON, otherwise nothing.
-  const isComplete = isJson || (body === undefined && response.status > 201);
-  const hasMember = member === undefined || (isJson && Boolean(Reflect.get(body, member)));
-  if (!response.ok || !isComplete || !hasMember) throw new LatchkeyError(response, body);
+  const isExpected =
+    member === undefined ? body === undefined && response.status > 201 : hasMember(body, member);
+  if (!response.ok || !isExpected) throw new LatchkeyError(response, body);
   return body;
+}
+
+function hasMember(body: unknown, member: PropertyKey): boolean {
+  const value: unknown = typeof body === "object" && body !== null ? Reflect.get(body, member) : undefined;
+  return value !== undefined && value !== null && value !== "";
 }
 
 /** Returns the text itself if it is not JSON. */

@@ -18,9 +18,10 @@ export interface SessionOptions {
   readonly storage?: StorageOption | undefined;
   /**
    * Called when the stored token changes, for example by a renewal, in another tab or when asynchronous storage was read. `token`
-   * is undefined if no user is logged in.
+   * is undefined if no user is logged in. If it returns a promise, the method that changed the token waits for it, and so does a
+   * request during whose execution the token was renewed.
    */
-  readonly onTokenChange?: ((token: string | undefined) => void) | undefined;
+  readonly onTokenChange?: ((token: string | undefined) => unknown) | undefined;
 }
 
 /** The token of the logged-in user; undefined if no user is logged in. */
@@ -51,6 +52,11 @@ export function createSession(
   /** Whether the timer of the renewal has fired. Unlike the clock, nobody sets a timer back. */
   let isTimeUp = false;
   let isRenewing = false;
+  /** The renewal in progress, or the last one. */
+  let renewal: { readonly sent: string | undefined; readonly end: Promise<void> } | undefined;
+  /** The last call of `onTokenChange`. */
+  let report: { readonly before: string | undefined; readonly end: unknown } | undefined;
+  let isPaused = false;
   let lockAttempts = 0;
   /** Requests that wait for the renewal. Each gets the error of the renewal. */
   const waiting = new Set<(error?: unknown) => void>();
@@ -75,7 +81,7 @@ export function createSession(
   /** Sets the timer of the next renewal. Sets no timer during a renewal, because `renewIfDue` calls `schedule` afterwards. */
   const schedule = (): void => {
     clearTimeout(timer);
-    if (isClosed || isRenewing || held.renewAt === Infinity) return;
+    if (isClosed || isPaused || isRenewing || held.renewAt === Infinity) return;
     // In browsers without locks, the random delay usually lets one tab renew the token before the other tabs try.
     const delayMs = isDue() ? 0 : (held.renewAt - Date.now()) * (1 + Math.random() / 20);
     const fire = () => {
@@ -86,13 +92,14 @@ export function createSession(
     unref(timer);
   };
   const adopt = (next: Held): void => {
-    const isOther = held.token !== next.token;
+    const before = held.token;
+    const isOther = before !== next.token;
     if (!isOther && held.renewAt === next.renewAt) return;
     held = next;
     isTimeUp = false;
     if (isOther && next.token !== undefined) endWaiting();
     schedule();
-    if (isOther) onTokenChange?.(held.token);
+    if (isOther) report = { before, end: onTokenChange?.(held.token) };
   };
   const hold = (next: Held): Promise<unknown> | undefined => {
     isLoaded = true;
@@ -161,20 +168,22 @@ export function createSession(
   /** Sends only one request for all callers. If the browser has locks, all tabs together send only one request. */
   const renewIfDue = (): void => {
     synchronize();
-    if (isRenewing || !isDue() || (isClosed && waiting.size === 0)) return;
+    if (isRenewing || !isDue() || ((isClosed || isPaused) && waiting.size === 0)) return;
     isRenewing = true;
+    const sent = held.token;
     const { locks } = browser().navigator ?? {};
     const work =
       stored.isShared && locks
         ? locks.request(key, { ifAvailable: true }, renewAlone).catch(renewOnce)
         : renewOnce();
-    void work.finally(() => {
+    const end = work.finally(() => {
       isRenewing = false;
       // Another tab can have ended the login.
       if (!isDue()) endWaiting();
       if (waiting.size > 0) renewIfDue();
       else schedule();
     });
+    renewal = { sent, end };
   };
   /**
    * Waits until this tab or another tab has replaced `sent`. Returns undefined if there is no renewal of `sent`.
@@ -213,8 +222,38 @@ export function createSession(
     async fresh(token: string | undefined, signal?: AbortSignal | null): Promise<string | undefined> {
       return isOver(held.expiresAt, 1) ? ((await renewalOf(token, signal)) ?? token) : token;
     },
-    /** Asynchronous storage returns a promise. @param next undefined: no user is logged in */
-    store: (next: string | undefined): Promise<unknown> | undefined => hold(receive(next)),
+    /** Waits for a renewal that is due, unless it fails and the token has not expired. @throws as `renewalOf` */
+    async renewed(token: string | undefined, signal?: AbortSignal | null): Promise<void> {
+      if (!isDue() && !isOver(held.expiresAt, 1)) return;
+      await renewalOf(token, signal).catch((error) => {
+        if (signal?.aborted || held.token !== token || isOver(held.expiresAt, 1)) throw error;
+      });
+    },
+    /**
+     * Waits until the application knows the token that has replaced `sent`. Tabs that share the token do not wait for a renewal in
+     * progress. A renewal must not call it, because it would wait for itself.
+     */
+    async reported(sent: string | undefined): Promise<void> {
+      if (renewal?.sent === sent && !stored.isShared) await renewal?.end;
+      if (report?.before === sent) await report?.end;
+    },
+    /** Runs `work` without any renewal for which no request waits. */
+    async withoutRenewal<Result>(work: () => Promise<Result>): Promise<Result> {
+      isPaused = true;
+      return await work().finally(() => {
+        isPaused = false;
+        schedule();
+      });
+    },
+    /** Keeps `token` without renewals, until the service rejects it. */
+    keep(token: string | undefined): void {
+      if (held.token === token) hold({ ...held, renewAt: Infinity });
+    },
+    /** @param next undefined: no user is logged in @returns when storage and application have the token */
+    store(next: string | undefined): Promise<unknown> {
+      const written = hold(receive(next));
+      return Promise.all([written, report?.end]);
+    },
     /**
      * Stores `next` unless this tab or another tab has already replaced `sent`. Returns whether `next` was stored.
      * @param sent the token that a request sent
@@ -227,9 +266,11 @@ export function createSession(
       return true;
     },
     /** Forgets the stored token if it is `sent` or a renewal of `sent`. */
-    endLogin(sent: string | undefined): void {
+    async endLogin(sent: string | undefined): Promise<void> {
       synchronize();
-      if (held.token === sent || isSameLogin(held.token, sent)) hold(receive(undefined));
+      if (held.token !== sent && !isSameLogin(held.token, sent)) return;
+      hold(receive(undefined));
+      await report?.end;
     },
     /** Ends the timer and the listener. The token remains. */
     close(): void {

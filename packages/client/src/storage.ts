@@ -15,6 +15,9 @@ export interface TokenStorage {
 /** A function is called once, when the token is first needed. If it throws or returns no storage, the token is only in memory. */
 export type StorageOption = TokenStorage | (() => TokenStorage | null | undefined);
 
+/** The tab's storage, or none outside of browsers: that of Node 25 is shared by all users of a server. */
+export const tabStorage: StorageOption = () => ("document" in globalThis ? sessionStorage : undefined);
+
 const METHODS = ["getItem", "setItem", "removeItem"] as const;
 
 /** One text in a storage. No method throws or rejects. */

@@ -1,23 +1,56 @@
 /** Logins with providers and codes: what the tab keeps between the two pages, and what it sends. */
-import { expect, test } from "bun:test";
+import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { createClient, LatchkeyOidcError } from "../src/index.ts";
+import { errorOf } from "./support/service.ts";
+
+afterEach(() => void setSystemTime());
 
 const STATE = "a-state";
 const REDIRECT_URI = "https://app.example.com/callback";
 
-/** A service that answers every begin and every login. `sent` has the path and the body of each request. */
+/**
+ * A service that answers every begin and every login. `sent` has the path and the body of each request. Each mailed code is the number
+ * of its request.
+ */
 function createService() {
   const sent: [path: string, body: Record<string, string>][] = [];
+  let codes = 0;
   const fetch = async (request: Request): Promise<Response> => {
     const path = new URL(request.url).pathname;
-    sent.push([path, (await request.json()) as Record<string, string>]);
+    const body = (await request.json()) as Record<string, string>;
+    sent.push([path, body]);
+    if (path === "/auth/login/email/options") return Response.json({ state: `code ${++codes}` });
+    if (path === "/auth/login/email" && body.state !== `code ${body.code}`)
+      return Response.json({ code: "LOGIN_CODE_INVALID", detail: "no" }, { status: 401 });
+    if (path.startsWith("/auth/identities/")) return Response.json({ id: 1 }, { status: 201 });
     return Response.json(
       path.endsWith("/options")
         ? { authorization_url: "https://accounts.example.com/authorize", state: STATE }
         : { access_token: "a.token.x", token_type: "bearer" },
     );
   };
-  return { sent, client: createClient({ baseUrl: "https://latchkey.example.com", fetch }) };
+  const open = (token?: string) =>
+    createClient({ baseUrl: "https://latchkey.example.com", fetch, retries: 0, token });
+  return { sent, open, client: open() };
+}
+
+/** Lets work end that has begun. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Response("x").text();
+}
+
+/** Gives the runtime the storage of a tab, as in a browser, until it is disposed. */
+function provideTab() {
+  const items = new Map<string, string>();
+  const sessionStorage = {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+  };
+  for (const [name, value] of Object.entries({ sessionStorage, document: {} }))
+    Object.defineProperty(globalThis, name, { configurable: true, value });
+  const remove = () => ["sessionStorage", "document"].map((name) => Reflect.deleteProperty(globalThis, name));
+  return { items, [Symbol.dispose]: () => void remove() };
 }
 
 const reasonOf = (promise: Promise<unknown>) =>
@@ -48,13 +81,96 @@ test("the tab that began a login finishes it once, with the verifier of its chal
   expect(await reasonOf(client.oidc.finish(denied))).toBe("denied");
 });
 
-test("a code from a mail logs in with the state of its request", async () => {
+test("calls at the same time are one request with one result, also if the first caller aborts, as React's StrictMode does", async () => {
   const { client, sent } = createService();
+  const address = new URL(`${REDIRECT_URI}?code=c&state=${STATE}`);
+  await client.oidc.begin("google", REDIRECT_URI);
+  const [one, other] = await Promise.all([client.oidc.finish(address), client.oidc.finish(`${address}`)]);
+  expect([one.access_token, other]).toEqual(["a.token.x", one]);
+  await client.oidc.begin("google", REDIRECT_URI);
+  const controller = new AbortController();
+  const reason = new Error("unmounted");
+  const first = errorOf(client.oidc.finish(address, { signal: controller.signal }));
+  controller.abort(reason);
+  expect(await client.oidc.finish(address)).toMatchObject(one);
+  expect(await first).toBe(reason);
+  await client.oidc.begin("google", REDIRECT_URI);
+  expect(await Promise.all([client.oidc.add(address), client.oidc.add(address)])).toHaveLength(2);
+  const paths = sent.map(([path]) => path).filter((path) => !path.endsWith("/options"));
+  expect(paths).toEqual(["/auth/login/oidc/google", "/auth/login/oidc/google", "/auth/identities/google"]);
+});
+
+test("a call whose only caller aborts is aborted", async () => {
+  const signals: AbortSignal[] = [];
+  const fetch = async ({ url }: Request, { signal }: { signal: AbortSignal }) => {
+    if (url.endsWith("/options")) return Response.json({ authorization_url: "x", state: STATE });
+    signals.push(signal);
+    return await new Promise<Response>(() => {});
+  };
+  const client = createClient({ baseUrl: "https://latchkey.example.com", fetch });
+  await client.oidc.begin("google", REDIRECT_URI);
+  const controller = new AbortController();
+  const finished = errorOf(
+    client.oidc.finish(`${REDIRECT_URI}?code=c&state=${STATE}`, { signal: controller.signal }),
+  );
+  while (signals.length === 0) await settle();
+  controller.abort(new Error("left"));
+  expect(await finished).toMatchObject({ message: "left" });
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
+test("the password of `begin` is sent by `add` on the next page, and the tab forgets it at its use, at a logout and after ten minutes", async () => {
+  using tab = provideTab();
+  const { sent, open } = createService();
+  const begin = (password?: string) =>
+    open("a.token.x").oidc.begin("google", REDIRECT_URI, { currentPassword: password });
+  const kept = () => [...tab.items.values()].filter((text) => text.includes("correct horse"));
+  await begin("correct horse");
+  expect(kept()).toHaveLength(1);
+  await open("a.token.x").oidc.add(`${REDIRECT_URI}?code=c&state=${STATE}`);
+  expect(sent.at(-1)).toMatchObject(["/auth/identities/google", { current_password: "correct horse" }]);
+  expect(kept()).toEqual([]);
+  await begin("correct horse");
+  await errorOf(open("a.token.x").oidc.add(`${REDIRECT_URI}?error=access_denied&state=${STATE}`));
+  expect(kept()).toEqual([]);
+  await begin("correct horse");
+  open("a.token.x").logout();
+  await settle();
+  expect(kept()).toEqual([]);
+  await begin("correct horse");
+  setSystemTime(Date.now() + 10 * 60_000);
+  open("a.token.x");
+  await settle();
+  expect(kept()).toEqual([]);
+  // A login without a password is kept: a session that ends must not end it.
+  await begin();
+  open("a.token.x").logout();
+  await open("a.token.x").oidc.add(`${REDIRECT_URI}?code=c&state=${STATE}`);
+  expect(sent.at(-1)?.[1]).not.toHaveProperty("current_password");
+});
+
+test("a code from a mail logs in with the state of its request, also if it was not the last one, and over a reload", async () => {
+  for (const isBrowser of [false, true]) {
+    using _tab = isBrowser ? provideTab() : undefined;
+    const { open, sent } = createService();
+    const client = open();
+    await client.emailLogin("ada@example.com");
+    await client.emailLogin("joan@example.com");
+    const login = await (isBrowser ? open() : client).emailLogin(" Ada@example.com");
+    await login.finish("1");
+    const states = sent.filter(([path]) => path === "/auth/login/email").map(([, { state }]) => state);
+    expect(states).toEqual(["code 3", "code 1"]);
+    expect(await errorOf(login.finish("0"))).toMatchObject({ code: "LOGIN_CODE_INVALID" });
+    // The login has ended the codes of Ada.
+    expect(sent.at(-1)?.[1].state).toBe("code 3");
+  }
+});
+
+test("a code that was requested ten minutes ago is not tried", async () => {
+  const { client, sent } = createService();
+  await client.emailLogin("ada@example.com");
+  setSystemTime(Date.now() + 10 * 60_000);
   const login = await client.emailLogin("ada@example.com");
-  await login.finish("12345678");
-  expect(sent).toEqual([
-    ["/auth/login/email/options", { email: "ada@example.com" }],
-    ["/auth/login/email", { state: STATE, code: "12345678" }],
-  ]);
-  expect(client.token).toBe("a.token.x");
+  await errorOf(login.finish("1"));
+  expect(sent.map(([, { state }]) => state)).toEqual([undefined, undefined, "code 2"]);
 });

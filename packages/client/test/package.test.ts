@@ -46,6 +46,7 @@ inFullRun(describe)("the packed package", () => {
       "claims",
       "client",
       "deadline",
+      "email-login",
       "errors",
       "index",
       "methods",

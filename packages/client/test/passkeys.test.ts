@@ -12,6 +12,18 @@ test("without a browser, passkeys are not supported", async () => {
   expect(error).toMatchObject({ reason: "not_supported" });
 });
 
+test("the current password of a passkey is optional, because users can have none", async () => {
+  const bodies: unknown[] = [];
+  const fetch = async (request: Request) => {
+    bodies.push(await request.json());
+    return Response.json({ options: { challenge: "" }, state: "state" });
+  };
+  const { passkeys } = createClient({ baseUrl: "http://localhost", fetch, token: "a.b.c" });
+  await errorOf(passkeys.create("Phone"));
+  await errorOf(passkeys.create("Phone", "correct horse"));
+  expect(bodies).toEqual([{}, { current_password: "correct horse" }]);
+});
+
 const DOM_EXCEPTIONS = [
   "NotSupportedError",
   "SecurityError",

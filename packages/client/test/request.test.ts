@@ -106,6 +106,7 @@ const FOREIGN: readonly [name: string, respond: () => Response, status: number][
   ["a page", PAGE, 200],
   ["an empty 200", () => new Response(null), 200],
   ["JSON without members", () => Response.json("ok"), 200],
+  ["JSON of another program", () => Response.json({ ok: true }), 200],
   ["a proxy's 401", () => new Response("<h1>401</h1>", { status: 401 }), 401],
   ["a gateway's 401", () => Response.json({ message: "Unauthorized" }, { status: 401 }), 401],
   ["an error without detail", () => Response.json({ detail: null }, { status: 500 }), 500],
@@ -121,17 +122,15 @@ test.each(FOREIGN)(
   "%s is a LatchkeyError with its status and ends no session",
   async (_name, respond, status) => {
     const { client, ended } = startClient(respond);
-    const { login, register, getMe, deleteMe, revokeTokens, renewToken, listTodos } = client;
-    for (const call of [
-      () => login(ADA),
-      () => register({ ...ADA }),
-      getMe,
-      deleteMe,
-      revokeTokens,
-      renewToken,
-      listTodos,
-    ]) {
-      const error = await errorOf(call());
+    const notRequests = ["logout", "close", "getToken", "todoPages", "todos"];
+    const groups = [client, { list: client.passkeys.list }, { list: client.oidc.list }];
+    const methods = groups.flatMap((group) => Object.entries(group));
+    const requests = methods.filter(
+      ([name, call]) => call instanceof Function && !notRequests.includes(name),
+    );
+    expect(requests.length).toBeGreaterThan(20);
+    for (const [, call] of requests) {
+      const error = await errorOf(Promise.resolve(Reflect.apply(call as () => unknown, client, [ADA, {}])));
       expect(error).toBeInstanceOf(LatchkeyError);
       expect(error).toMatchObject({ status, code: undefined, message: expect.stringMatching(/./) });
     }

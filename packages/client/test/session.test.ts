@@ -31,9 +31,10 @@ function startClient(
     token,
     onTokenChange: (changed) => events.push(changed ?? null),
     onSessionEnd: ({ code }: LatchkeyError) => events.push(code),
-    async fetch({ url, headers }) {
+    async fetch({ url, method, headers }) {
       if (url.endsWith("/auth/login")) return toResponse(tokenOf(0));
-      if (!url.endsWith("/auth/tokens")) return Response.json({});
+      if (!url.endsWith("/auth/tokens"))
+        return method === "DELETE" ? new Response(null, { status: 204 }) : Response.json({ id: 1 });
       const answer = answers[renewals.length];
       renewals.push(headers.get("authorization")?.slice("Bearer ".length) ?? "");
       if (!answer) throw new TypeError("offline");
@@ -232,6 +233,117 @@ test("a renewal that a captive portal answers is repeated", async () => {
   await advance(240);
   await advance(16);
   expect([renewals.length, client.token]).toEqual([2, tokenOf(250)]);
+});
+
+/** A client of a server, which keeps the token itself. `kept` is what the server has stored. */
+function startServerClient(answer: (method: string) => Response, token = tokenOf(0)) {
+  const requests: string[] = [];
+  const storing = Promise.withResolvers<void>();
+  const state: { kept: string | undefined; callback?: (() => Promise<unknown>) | undefined } = {
+    kept: token,
+  };
+  const client = createClient({
+    baseUrl: "http://service.example",
+    token,
+    retries: 0,
+    async onTokenChange(changed) {
+      await storing.promise;
+      await state.callback?.();
+      state.kept = changed;
+    },
+    async fetch({ url, method }) {
+      const { pathname } = new URL(url);
+      requests.push(`${method} ${pathname}`);
+      return pathname === "/auth/me" ? Response.json({ id: 1, email: LOGIN.email }) : answer(method);
+    },
+  });
+  return { client, requests, storing, state };
+}
+
+test("a request during which the token is renewed resolves when the application has stored the new token, which it can use itself", async () => {
+  jest.setSystemTime((LOGIN_SECONDS + 230) * 1000);
+  const { client, state, storing } = startServerClient(() => toResponse(tokenOf(230)));
+  state.callback = () => client.getMe();
+  let isOver = false;
+  const reading = client
+    .getMe()
+    .finally(client.close)
+    .then(() => {
+      isOver = true;
+    });
+  await settle();
+  expect([isOver, client.token]).toEqual([false, tokenOf(230)]);
+  storing.resolve();
+  await reading;
+  expect(state.kept).toBe(tokenOf(230));
+});
+
+test("a request in `onTokenChange` whose token is rejected does not wait for the renewal that called it", async () => {
+  jest.setSystemTime((LOGIN_SECONDS + 230) * 1000);
+  const answer = (method: string) =>
+    method === "POST" ? toResponse(tokenOf(230)) : toError(401, "INVALID_TOKEN");
+  const { client, requests, state, storing } = startServerClient(answer);
+  storing.resolve();
+  state.callback = () => {
+    state.callback = undefined;
+    return client.revokeTokens().catch(() => {});
+  };
+  expect(await client.getMe()).toMatchObject({ id: 1 });
+  expect(requests).toContain("DELETE /auth/tokens");
+});
+
+test("getToken returns a token that is renewed when that is due, and the present one if the renewal fails for now", async () => {
+  const second = Promise.withResolvers<Response>();
+  const { client, renewals } = startClient([null, second.promise]);
+  expect(await client.getToken()).toBeUndefined();
+  await client.login(LOGIN);
+  jest.setSystemTime(Date.now() + 200_000);
+  expect([await client.getToken(), renewals]).toEqual([tokenOf(0), []]);
+  jest.setSystemTime(Date.now() + 30_000);
+  expect([await client.getToken(), renewals.length]).toEqual([tokenOf(0), 1]);
+  jest.setSystemTime(Date.now() + 20_000);
+  const tokens = Promise.all([client.getToken(), client.getToken()]);
+  second.resolve(toResponse(tokenOf(250)));
+  expect([await tokens, renewals.length]).toEqual([[tokenOf(250), tokenOf(250)], 2]);
+  jest.setSystemTime(Date.now() + 301_000);
+  expect(await client.getToken().catch(({ name }) => name)).toBe("LatchkeyConnectionError");
+});
+
+test("a new password logs in again; if that is refused, the token remains and is not renewed, because the service would reject that", async () => {
+  const change = { password: "a new password" };
+  const accepted = startServerClient(() => toResponse(tokenOf(10)), tokenOf(5));
+  accepted.storing.resolve();
+  await accepted.client.updateMe(change);
+  expect(accepted.requests).toEqual(["PATCH /auth/me", "POST /auth/login"]);
+  expect(accepted.state.kept).toBe(tokenOf(10));
+  const refused = startServerClient(() => toError(401, "LOGIN_REQUIRED"), tokenOf(5));
+  refused.storing.resolve();
+  expect(await refused.client.updateMe(change)).toMatchObject({ id: 1 });
+  await advance(1_000);
+  await refused.client.getMe();
+  expect(refused.requests).toEqual(["PATCH /auth/me", "POST /auth/login", "GET /auth/me"]);
+  expect([refused.client.token, refused.state.kept]).toEqual([tokenOf(5), tokenOf(5)]);
+});
+
+test("a renewal that becomes due during a change of the password is not sent", async () => {
+  const patch = Promise.withResolvers<Response>();
+  const renewals: string[] = [];
+  const client = createClient({
+    baseUrl: "http://service.example",
+    async fetch({ url, method }) {
+      if (method === "PATCH") return await patch.promise;
+      if (url.endsWith("/auth/tokens")) renewals.push(url);
+      return url.endsWith("/auth/login") ? toResponse(tokenOf(0)) : toError(401, "LOGIN_REQUIRED");
+    },
+  });
+  await client.login(LOGIN);
+  await advance(220);
+  const changing = client.updateMe({ password: "a new password" });
+  await settle();
+  await advance(30);
+  patch.resolve(Response.json({ id: 1, email: LOGIN.email }));
+  await changing;
+  expect([renewals, client.token]).toEqual([[], tokenOf(0)]);
 });
 
 /** Gives the browser these locks until it is disposed. */

@@ -20,7 +20,7 @@ function startClient(storage: TokenStorage | (() => TokenStorage | null | undefi
       if (url.endsWith("/auth/login"))
         return Response.json({ access_token: "new.b.c", token_type: "bearer" });
       authorizations.push(headers.get("authorization"));
-      return Response.json({});
+      return Response.json({ id: 1 });
     },
   });
   return { client, authorizations, events };
