@@ -158,17 +158,17 @@ export async function serve(
       oneTimeTokens: keys.oneTimeTokens,
       loginCodes: keys.loginCodes,
       factorStates: keys.factorStates,
-      outbox: database.outbox,
+      outbox: timed.outbox,
       transport: config.mail.server
         ? await openSmtpTransport(config.mail.server, config.mail.from)
         : createFileTransport(join(folder, "outbox"), logger),
       from: config.mail.from,
       listLogins: async (userId) => ({
-        passkeys: await database.passkeys.list(userId),
-        identities: await database.identities.list(userId),
+        passkeys: await timed.passkeys.list(userId),
+        identities: await timed.identities.list(userId),
       }),
       countRecoveryCodes: async (userId) => {
-        const factor = await database.factors.find(userId);
+        const factor = await timed.factors.find(userId);
         return factor ? parseRecoveryCodes(factor).length : 0;
       },
       writeMail: createMails({ publicUrl: publicUrl ?? url, linkTemplates, product, texts }),

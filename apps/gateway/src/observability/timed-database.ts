@@ -1,7 +1,9 @@
-/** Wraps a database so that the metrics observe each call. */
+/** Wraps a database so that the metrics observe each call. Invariant: a new repository cannot be forgotten, as `Wrapped` lists all. */
 import type { Database } from "@latchkey/database";
 import type { Metrics } from "./metrics.ts";
 
+/** All but what opens, migrates and closes the database. */
+type Wrapped = Omit<Database, "kind" | "migrate" | "checkIds" | "close" | typeof Symbol.asyncDispose>;
 type Call = (...args: never[]) => Promise<unknown>;
 
 export function timedDatabase(database: Database, { timeQuery }: Pick<Metrics, "timeQuery">): Database {
@@ -13,13 +15,15 @@ export function timedDatabase(database: Database, { timeQuery }: Pick<Metrics, "
         return [method, (...args: never[]) => timeQuery(operation, () => call(...args))];
       }),
     ) as unknown as Calls;
-  const { users, passkeys, todos, outbox, ping } = database;
-  return {
-    ...database,
-    users: timed("users.", users),
-    passkeys: timed("passkeys.", passkeys),
-    todos: timed("todos.", todos),
-    outbox: timed("outbox.", outbox),
-    ...timed("", { ping }),
+  const wrapped: Wrapped = {
+    users: timed("users.", database.users),
+    passkeys: timed("passkeys.", database.passkeys),
+    identities: timed("identities.", database.identities),
+    factors: timed("factors.", database.factors),
+    todos: timed("todos.", database.todos),
+    outbox: timed("outbox.", database.outbox),
+    digests: timed("digests.", database.digests),
+    ...timed("", { ping: database.ping }),
   };
+  return { ...database, ...wrapped };
 }
