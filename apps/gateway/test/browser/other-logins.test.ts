@@ -43,6 +43,44 @@ test.each([PHONE, DESKTOP])(
   },
 );
 
+/** A page to which the provider can send a user. */
+async function startWithProvider(issuer: string) {
+  const port = freePort();
+  const url = `http://127.0.0.1:${port}/account`;
+  const OIDC_PROVIDERS = JSON.stringify([{ name: "example", issuer, ...CLIENT }]);
+  const service = await startService({
+    env: { PORT: String(port), OIDC_PROVIDERS, OIDC_REDIRECT_URIS: url },
+  });
+  return { url, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+}
+
+test("a response that this tab cannot use is explained, and leaves the address", async () => {
+  await using service = await startWithProvider("http://127.0.0.1:1");
+  const { page } = await (await sharedBrowser()).visit(service.url, PHONE);
+  for (const [query, text] of [
+    ["?code=a-code&state=a-state", "You began this login in another tab"],
+    ["?error=access_denied", "You were not logged in."],
+    ["?error=access_denied&state=a-state", "You were not logged in."],
+  ] as const) {
+    await page.goto(service.url + query);
+    await page.locator("#login-form .problem", { hasText: text }).waitFor();
+    expect(page.url()).toBe(service.url);
+  }
+});
+
+test("a browser that blocks the storage is named when a provider needs it", async () => {
+  await using provider = await startHostileProvider();
+  await using service = await startWithProvider(provider.issuer);
+  const { page } = await (await sharedBrowser()).visit("about:blank", PHONE);
+  // As in a browser that blocks the data of sites.
+  await page.addInitScript(`Object.defineProperty(window, "sessionStorage", {
+    get: () => { throw new DOMException("Access is denied", "SecurityError"); },
+  })`);
+  await page.goto(service.url);
+  await page.getByRole("button", { name: "Log in with example" }).click();
+  await page.getByText("Your browser blocks the storage of this page").waitFor();
+});
+
 test("a page to which no provider can send a user offers none", async () => {
   await using provider = await startHostileProvider();
   const OIDC_PROVIDERS = JSON.stringify([{ name: "example", issuer: provider.issuer, ...CLIENT }]);
@@ -52,7 +90,7 @@ test("a page to which no provider can send a user offers none", async () => {
   expect(await page.getByRole("button", { name: "Log in with example" }).isVisible()).toBe(false);
 });
 
-test("a code from a mail logs in, and a wrong one is an error beside its field", async () => {
+test("a code from a mail logs in, also after a reload and a later request, and a wrong one is an error beside its field", async () => {
   await using server = await startMailServer();
   await using service = await startService({ env: { AUTH_EMAIL_LOGIN: "true" } });
   await using sender = await startSender(service, smtp(server));
@@ -68,6 +106,10 @@ test("a code from a mail logs in, and a wrong one is an error beside its field",
   await page.fill("#code", code === "00000000" ? "00000001" : "00000000");
   await page.keyboard.press("Enter");
   await page.getByText("This code is not right").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Mail me a code" }).click();
+  await page.locator("#code-request-form:not([aria-busy])").waitFor();
+  await page.reload();
   await page.fill("#code", code);
   await page.keyboard.press("Enter");
   await page.getByText(`You are logged in as ${email}`).waitFor();

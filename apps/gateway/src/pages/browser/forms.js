@@ -54,9 +54,10 @@ const FIELD_MESSAGES = {
   FACTOR_CODE_REJECTED: ["code", "This code is not right, or was used. Wait for the next one."],
   LOGIN_CODE_INVALID: ["code", "This code is not right, or is not valid any more."],
 };
-/** Errors of a form. The keys are error codes and names of browser errors. */
+/** Errors of a form. The keys are error codes, also those of the pages' scripts, and names of browser errors. */
 const MESSAGES = {
   FACTOR_LOCKED: "After too many wrong codes, only a recovery code is accepted.",
+  BEGUN_ELSEWHERE: "You began this login in another tab, or it has ended. Please begin again here.",
   EMAIL_NOT_VERIFIED: "First open the link in the mail that confirms your e-mail address.",
   IDENTITY_NOT_FOUND: "This login is removed already.",
   IDENTITY_REJECTED: "You were not logged in. Please try again.",
@@ -67,6 +68,8 @@ const MESSAGES = {
   PASSKEY_REJECTED: "This passkey is not registered here.",
   PROVIDER_UNAVAILABLE: "That service cannot be reached. Please try again in a minute.",
   RECENT_LOGIN_REQUIRED: "Please log out, log in again, and repeat this within five minutes.",
+  STORAGE_BLOCKED:
+    "Your browser blocks the storage of this page, which this login needs. Please allow it, or log in another way.",
   USER_ALREADY_EXISTS: "Somebody has this e-mail address already. If it is you, log in as before.",
   ConstraintError: "This device cannot store a passkey or check that it is you.",
   InvalidStateError: "This device already has a passkey of your account.",

@@ -1,27 +1,83 @@
 /**
- * Logins with a code from a mail and with OpenID Connect providers. Between this page and the provider's, the tab keeps the verifier:
- * without it, the code in the address is worth nothing.
+ * Logins with a code from a mail and with OpenID Connect providers. The tab keeps unfinished logins, so a reload loses none: the states of
+ * the codes that are still valid, and the verifier, without which the code in the address of a provider's response is worth nothing.
  */
 const { byId, onSubmit, run, send, toBase64Url } = globalThis.forms;
 const { call, change, clearedAtEnd, loginForm, logIn, proofOf, removableItem, setText, shownAfterLogin } =
   globalThis.account;
 
-let codeState;
+/** A value in the tab's storage. A browser that blocks the storage throws when it is used. */
+const tabValue = (key) => ({
+  read() {
+    try {
+      return JSON.parse(sessionStorage.getItem(key));
+    } catch {
+      return null;
+    }
+  },
+  /** @param value null: none @returns whether the value is stored */
+  write(value) {
+    try {
+      if (value === null) sessionStorage.removeItem(key);
+      else sessionStorage.setItem(key, JSON.stringify(value));
+      return true;
+    } catch {
+      return false;
+    }
+  },
+});
+
+/** How long a code is valid. */
+const CODE_MS = 10 * 60 * 1000;
+const storedCodes = tabValue("latchkey codes");
+/** The requests of codes in this tab, the newest first. Each has the e-mail, the state and its time. */
+let codes = storedCodes.read() ?? [];
+const keepCodes = (next) => {
+  codes = next.filter(({ requestedAt }) => Math.abs(Date.now() - requestedAt) < CODE_MS);
+  storedCodes.write(codes.length > 0 ? codes : null);
+};
+keepCodes(codes);
+
+/** Tries the code with every request for the e-mail of the newest one. Throws the error of the newest one. */
+const logInWithCode = async (code) => {
+  const { email } = codes[0];
+  let rejected;
+  for (const { state } of codes.filter((requested) => requested.email === email)) {
+    try {
+      return await logIn("auth/login/email", { state, code });
+    } catch (error) {
+      if (error.code !== "LOGIN_CODE_INVALID") throw error;
+      rejected ??= error;
+    }
+  }
+  throw rejected;
+};
+
 const codeForm = byId("code-form");
 const requestForm = byId("code-request-form");
 if (requestForm) {
   onSubmit(requestForm, async (members) => {
-    codeState = (await send("POST", "auth/login/email/options", { body: members })).state;
+    const { state } = await send("POST", "auth/login/email/options", { body: members });
+    const email = members.email.trim().toLowerCase();
+    keepCodes([{ email, state, requestedAt: Date.now() }, ...codes]);
     codeForm.hidden = false;
     byId("code").focus();
   });
   onSubmit(codeForm, async ({ code }) => {
-    await logIn("auth/login/email", { state: codeState, code });
+    await logInWithCode(code);
+    keepCodes([]);
     codeForm.hidden = true;
   });
+  if (codes.length > 0) {
+    byId("code-email").value = codes[0].email;
+    byId("code-section").open = true;
+    codeForm.hidden = false;
+  }
 }
 
-const KEY = "latchkey login";
+const storedLogin = tabValue("latchkey login");
+/** An error with its own text in the form. */
+const errorOf = (code) => Object.assign(new Error(code), { code });
 const here = location.origin + location.pathname;
 
 const begin = async (provider) => {
@@ -29,7 +85,7 @@ const begin = async (provider) => {
   const challenge = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
   const body = { redirect_uri: here, code_challenge: toBase64Url(challenge) };
   const { authorization_url, state } = await send("POST", `auth/login/oidc/${provider}/options`, { body });
-  sessionStorage.setItem(KEY, JSON.stringify({ provider, state, verifier }));
+  if (!storedLogin.write({ provider, state, verifier })) throw errorOf("STORAGE_BLOCKED");
   location.assign(authorization_url);
 };
 
@@ -40,18 +96,18 @@ for (const button of buttons) {
   button.addEventListener("click", () => run(loginForm, () => begin(provider)));
 }
 
-/** Ends a login that this tab has begun. The address keeps neither code nor state. */
+/** Ends a login that this tab has begun. The address keeps neither code nor state, also if the login was begun elsewhere. */
 const parameters = new URLSearchParams(location.search);
-const stored = parameters.has("state") && sessionStorage.getItem(KEY);
-if (stored) {
-  const { provider, state, verifier } = JSON.parse(stored);
-  sessionStorage.removeItem(KEY);
+if (["code", "state", "error"].some((name) => parameters.has(name))) {
+  const begun = storedLogin.read();
+  storedLogin.write(null);
   history.replaceState(null, "", location.pathname);
   run(loginForm, async () => {
     const code = parameters.get("code");
-    // The provider sends an error instead of a code if the user has cancelled.
-    if (parameters.get("state") !== state || !code)
-      throw Object.assign(new Error("No code"), { code: "IDENTITY_REJECTED" });
+    // The provider sends an error instead of a code if the user has cancelled, and some send it without the state.
+    if (!code) throw errorOf("IDENTITY_REJECTED");
+    if (!begun || parameters.get("state") !== begun.state) throw errorOf("BEGUN_ELSEWHERE");
+    const { provider, state, verifier } = begun;
     const iss = parameters.get("iss");
     await logIn(`auth/login/oidc/${provider}`, { code, state, code_verifier: verifier, ...(iss && { iss }) });
   });
