@@ -13,7 +13,10 @@ export interface OidcBinding {
   readonly redirectUri: string;
 }
 
-type Payload = readonly ["oidc", random: string, expiresAt: number, challenge: string, bindingDigest: string];
+type Payload = readonly [
+  ...["oidc", random: string, expiresAt: number, challenge: string, bindingDigest: string],
+  port?: string | null,
+];
 
 const LIFETIME_MS = 10 * 60 * 1000;
 
@@ -30,11 +33,17 @@ export const challengeOf = (verifier: string): string => digest(verifier);
 interface OidcState {
   readonly challenge: string;
   readonly nonce: string;
+  /** The port of a page at a loopback address; undefined: the one of the configured page. */
+  readonly port: string | undefined;
   isBoundTo(binding: OidcBinding): boolean;
 }
 
 export interface OidcStates {
-  begin(binding: OidcBinding, challenge: string): { readonly state: string; readonly nonce: string };
+  begin(
+    binding: OidcBinding,
+    challenge: string,
+    port?: string,
+  ): { readonly state: string; readonly nonce: string };
   /** Returns null if the state is malformed, forged or expired. */
   verify(state: string): OidcState | null;
 }
@@ -42,18 +51,20 @@ export interface OidcStates {
 export function createOidcStates(materials: KeyMaterials): OidcStates {
   const signer = createSigner<Payload>(materials, "openid connect");
   return {
-    begin(binding, challenge) {
+    begin(binding, challenge, port) {
       const random = randomBytes(16).toString("base64url");
       const expiresAt = Date.now() + LIFETIME_MS;
-      const state = signer.sign(["oidc", random, expiresAt, challenge, bindingDigestOf(binding)]);
+      const bindingDigest = bindingDigestOf(binding);
+      const state = signer.sign(["oidc", random, expiresAt, challenge, bindingDigest, port ?? null]);
       return { state, nonce: nonceOf(state) };
     },
     verify(state) {
       const payload = signer.verify(state, "oidc");
       if (!payload) return null;
-      const [, , , challenge, bindingDigest] = payload;
+      const [, , , challenge, bindingDigest, port] = payload;
       return {
         challenge,
+        port: port ?? undefined,
         nonce: nonceOf(state),
         isBoundTo: (binding) => bindingDigestOf(binding) === bindingDigest,
       };

@@ -86,6 +86,10 @@ const MAX_ATTEMPTS = 3;
 const isVerified = ({ emailVerified }: IdentityClaims): boolean =>
   emailVerified === true || emailVerified === "true";
 
+/** A page of an application on the user's machine, which listens on a port that the system chooses (RFC 8252 §7.3). */
+const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?(?=[/?]|$)/;
+const withPort = (page: string, port: string): string => page.replace(LOOPBACK, `$1:${port}`);
+
 const NOT_ACCEPTED = "The provider or the library did not accept the login";
 const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 
@@ -125,8 +129,9 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     reject: (reason: IdentityRejection, cause?: unknown) => never,
   ) => {
     const stated = oidcStates.verify(state);
-    const redirectUri = redirectUris.find((uri) => stated?.isBoundTo(bindingOf(settings, uri)));
-    if (!stated || redirectUri === undefined) return reject("state");
+    const page = redirectUris.find((uri) => stated?.isBoundTo(bindingOf(settings, uri)));
+    if (!stated || page === undefined) return reject("state");
+    const redirectUri = stated.port === undefined ? page : withPort(page, stated.port);
     if (challengeOf(verifier) !== stated.challenge) return reject("verifier");
     const response = { code, state, iss, verifier, nonce: stated.nonce, redirectUri };
     return redeem(response).catch((error: unknown) => reject("provider", error));
@@ -213,8 +218,13 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
   return {
     async begin(name, { redirect_uri: redirectUri, code_challenge: challenge }) {
       const provider = expectProvider(name);
-      if (!redirectUris.includes(redirectUri)) return reject422(["body", "redirect_uri"]);
-      const { state, nonce } = oidcStates.begin(bindingOf(provider.settings, redirectUri), challenge);
+      const [, , port] = LOOPBACK.exec(redirectUri) ?? [];
+      const isOfPage = (uri: string) =>
+        uri === redirectUri ||
+        (port !== undefined && LOOPBACK.test(uri) && withPort(uri, port) === redirectUri);
+      const page = redirectUris.find(isOfPage) ?? reject422(["body", "redirect_uri"]);
+      const ownPort = page === redirectUri ? undefined : port;
+      const { state, nonce } = oidcStates.begin(bindingOf(provider.settings, page), challenge, ownPort);
       const url = await provider.authorizationUrl({ redirectUri, challenge, state, nonce });
       return { authorization_url: url, state };
     },

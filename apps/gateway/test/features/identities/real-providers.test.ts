@@ -1,7 +1,7 @@
 /** What ordinary providers send besides what the standard describes, and what they do when their keys or credentials change. */
 import { expect, test } from "bun:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { loginOidc, oidcVariables } from "../../support/identities.ts";
+import { beginOidc, createVerifier, loginOidc, oidcVariables } from "../../support/identities.ts";
 import { type ProviderReplies, startHostileProvider } from "../../support/openid/hostile-provider.ts";
 import { startService } from "../../support/service.ts";
 
@@ -54,4 +54,31 @@ test("credentials that the provider rejects are 503, and the log names the provi
   expect(JSON.stringify(service.log)).toContain(
     "The provider example responded with invalid_client: expired?secret",
   );
+});
+
+test("an application on the user's machine redirects to any port of its page, and to nothing else", async () => {
+  await using provider = await startHostileProvider();
+  const pages = "http://127.0.0.1/callback,http://[::1]:1234/callback,https://app.example.com/callback";
+  await using service = await startService({
+    env: { ...oidcVariables([provider]), OIDC_REDIRECT_URIS: pages },
+  });
+  for (const redirectUri of ["http://127.0.0.1:51004/callback", "http://[::1]:51004/callback"]) {
+    const { url, body } = await beginOidc(service, { redirectUri });
+    expect(new URL(url).searchParams.get("redirect_uri")).toBe(redirectUri);
+    const finish = { ...body, code: provider.authorize(url), iss: provider.issuer };
+    expect((await service.call("POST", "/auth/login/oidc/example", { body: finish })).status).toBe(200);
+  }
+  for (const redirect_uri of [
+    ...[
+      "http://127.0.0.1:51004/other",
+      "http://127.0.0.2:51004/callback",
+      "https://127.0.0.1:51004/callback",
+    ],
+    ...["http://127.0.0.1:51004@example.com/callback", "https://app.example.com:51004/callback"],
+    ...["http://localhost:51004/callback", "http://127.0.0.1:510040/callback"],
+  ]) {
+    const body = { redirect_uri, code_challenge: createVerifier().challenge };
+    const refused = await service.call("POST", "/auth/login/oidc/example/options", { body });
+    expect([redirect_uri, refused.status]).toEqual([redirect_uri, 422]);
+  }
 });
