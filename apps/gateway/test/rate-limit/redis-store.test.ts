@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { startRedisServer } from "@latchkey/testing/redis-server";
+import { ROOT } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
 import { RedisClient } from "bun";
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from "../../src/rate-limit/redis-store.ts";
@@ -65,6 +66,20 @@ redisTest(
     await one.operator.send("REPLICAOF", ["NO", "ONE"]);
     await one.untilShared();
     expect(one.messages.filter((message) => /maxmemory-policy allkeys-lru/.test(message))).toHaveLength(1);
+  },
+);
+
+redisTest(
+  "the permissions in the runbook are enough; without INFO, an eviction policy is no warning",
+  async () => {
+    const runbook = await Bun.file(join(ROOT, "docs/operations.md")).text();
+    const [, permissions = ""] = /the Redis user needs `([^`]+)`/.exec(runbook) ?? [];
+    const user = ["--user", "limited", "on", ">pw", ...permissions.split(/\s+/)];
+    const args = [...user, "--maxmemory-policy", "allkeys-lru"];
+    await using redis = await startRedisServer(undefined, { args });
+    await using replica = await startReplica(redis.url.replace("//", "//limited:pw@"));
+    await replica.untilShared();
+    expect(replica.messages).toEqual([SHARED]);
   },
 );
 
