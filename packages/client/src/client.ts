@@ -70,10 +70,7 @@ export function createClient(options: ClientOptions): Client {
 
   /** Sends `init.token`, which is renewed first if it has expired. */
   const sendFresh: SendRequest = async (method, path, parts, init) => {
-    const orNotSent = (error: unknown): never => {
-      if (!(error instanceof LatchkeyConnectionError)) throw error;
-      throw new LatchkeyConnectionError({ method, path: toPath(path, parts) }, error);
-    };
+    const orNotSent = rejectNotSent(method, toPath(path, parts));
     const token = await session.fresh(init?.token, init?.signal).catch(orNotSent);
     try {
       return await send(method, path, parts, { ...init, token });
@@ -190,7 +187,7 @@ export function createClient(options: ClientOptions): Client {
       const body = { code, ...toProof(currentPassword) };
       const token = await session.current();
       await sendFresh("POST", "/auth/factor/removal", { body }, { ...init, token });
-      session.endLogin(token);
+      await session.endLogin(token);
     },
   };
 
@@ -277,7 +274,7 @@ export function createClient(options: ClientOptions): Client {
       const change = () => sendAuthorized("PATCH", "/auth/me", { body, member: "id" }, init);
       const { password } = body;
       if (password === undefined) return await change();
-      await client.getToken(init);
+      await client.getToken(init).catch(rejectNotSent("PATCH", "/auth/me"));
       return await session.withoutRenewal(async () => {
         const user = await change();
         await logInAgain({ email: user.email, password }, init);
@@ -325,6 +322,15 @@ const removalOf = <Id>(id: Id, currentPassword: string | undefined) => ({
   path: { id },
   body: toProof(currentPassword),
 });
+
+/** Rethrows the error of a renewal as that of the request that waited for it, which was not sent. */
+const rejectNotSent =
+  (method: string, path: string) =>
+  (error: unknown): never => {
+    throw error instanceof LatchkeyConnectionError
+      ? new LatchkeyConnectionError({ method, path }, error)
+      : error;
+  };
 
 const SESSION_ENDS: unknown[] = ["INVALID_TOKEN", "LOGIN_REQUIRED", "INACTIVE_USER", "USER_NOT_FOUND"];
 

@@ -153,6 +153,8 @@ test("without a network, the session is kept, the error is that of a request tha
   expect([client.token, events]).toEqual([EXPIRED, []]);
   expect(await client.getMe()).toMatchObject({ id: 1 });
   expect(requests).toEqual([RENEWAL, RENEWAL, READ]);
+  const changing = createService([offline]).open({ storage: createStorage(storedAt(75)).storage });
+  expect(await errorOf(changing.updateMe({ password: "a new password" }))).toMatchObject(error);
 });
 
 test("a renewal that is rejected ends the session, and its error is that of the request", async () => {
