@@ -22,6 +22,7 @@ function createService() {
     if (path === "/auth/login/email/options") return Response.json({ state: `code ${++codes}` });
     if (path === "/auth/login/email" && body.state !== `code ${body.code}`)
       return Response.json({ code: "LOGIN_CODE_INVALID", detail: "no" }, { status: 401 });
+    if (path.endsWith("/removal")) return new Response(null, { status: 204 });
     if (path.startsWith("/auth/identities/")) return Response.json({ id: 1 }, { status: 201 });
     return Response.json(
       path.endsWith("/options")
@@ -147,6 +148,17 @@ test("the password of `begin` is sent by `add` on the next page, and the tab for
   open("a.token.x").logout();
   await open("a.token.x").oidc.add(`${REDIRECT_URI}?code=c&state=${STATE}`);
   expect(sent.at(-1)?.[1]).not.toHaveProperty("current_password");
+});
+
+test("an identity is removed with the password, or without one by a user who has none", async () => {
+  const { sent, open } = createService();
+  const { oidc } = open("a.token.x");
+  await oidc.remove(1, "correct horse");
+  await oidc.remove(2);
+  expect(sent).toEqual([
+    ["/auth/identities/1/removal", { current_password: "correct horse" }],
+    ["/auth/identities/2/removal", {}],
+  ]);
 });
 
 test("a code from a mail logs in with the state of its request, also if it was not the last one, and over a reload", async () => {

@@ -18,7 +18,13 @@ import {
   requestCreation,
   startWithPasskeys,
 } from "../../support/passkeys.ts";
-import { eachDatabase, type Service, startService, type TestUser } from "../../support/service.ts";
+import {
+  eachDatabase,
+  type Service,
+  type ServiceOptions,
+  startService,
+  type TestUser,
+} from "../../support/service.ts";
 
 /** The complete body: no reason. */
 const errorOf = (status: number, detail: string, code: string) => {
@@ -85,6 +91,31 @@ eachDatabase((start) => {
       expect(ofPasskeys).toEqual(["passkey.created", "passkey.removed", "passkey.rejected"]);
     },
   );
+
+  test("a removal whose user changed after its proof, or during it, removes nothing", async () => {
+    let meanwhile = async (): Promise<unknown> => undefined;
+    const wrappers = {
+      duringProof: {
+        wrapHasher: ({ verify }) => ({ verify: (...of) => meanwhile().then(() => verify(...of)) }),
+      },
+      afterProof: {
+        wrapDatabase: ({ passkeys }) => ({
+          passkeys: { delete: (...of) => meanwhile().then(() => passkeys.delete(...of)) },
+        }),
+      },
+    } satisfies Record<string, ServiceOptions>;
+    for (const wrapper of Object.values(wrappers)) {
+      await using service = await startWithPasskeys(wrapper, start);
+      for (const change of ["token_version = token_version + 1", "hashed_password = 'pbkdf2$other$digest'"]) {
+        const user = await createVerified(service);
+        const { passkey } = await enrol(service, user);
+        meanwhile = () => service.sql(`update users set ${change} where id = ${user.id}`);
+        expect((await remove(service, user, passkey.id)).body).toMatchObject({ code: "INVALID_TOKEN" });
+        expect(await service.database.passkeys.list(user.id)).toHaveLength(1);
+        meanwhile = async () => undefined;
+      }
+    }
+  });
 
   test("of 20 parallel identical responses one logs in, and the response never does again", async () => {
     await using service = await startWithPasskeys({}, start);
