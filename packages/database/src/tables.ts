@@ -11,9 +11,9 @@ export const isInactive = (isActive: SQLWrapper) => sql`not ${isActive}`;
 export const hasRoles = (roles: SQLWrapper) => sql`${roles} <> '[]'`;
 
 export function createTables(columns: Columns) {
-  const { bigint, boolean, id, index, integer, now, primaryKey, roles, table, text, timestamp, uniqueIndex } =
+  const { bigint, boolean, claims, id, index, integer, now, primaryKey, roles, table, text, timestamp } =
     columns;
-  const { binary, isEmailIndexBinary } = columns;
+  const { binary, isEmailIndexBinary, uniqueIndex } = columns;
   const createdAt = () => timestamp("created_at").notNull().default(now);
   const updatedAt = () => timestamp("updated_at").notNull().default(now);
 
@@ -51,6 +51,10 @@ export function createTables(columns: Columns) {
       lastLoginAt: timestamp("last_login_at"),
       /** The id of the user's second factor in `factors`, so that no request needs a join. null: none. */
       factorId: text("factor_id"),
+      /** Claims of the application, which only operators write. */
+      claims: claims().notNull().default(sql`'{}'`),
+      /** The language of pages and mails. null: never set. */
+      locale: text(),
     },
     ({ id, email, username, importedHash, isActive, roles }) => [
       index("users_imported_index").on(id).where(isNotNull(importedHash)),
@@ -205,7 +209,47 @@ export function createTables(columns: Columns) {
     key: text().notNull(),
   });
 
-  return { users, todos, userNetworks, passkeys, identities, factors, outbox, deletedImports, digestKeys };
+  /**
+   * What happened to users, while recording is on. Triggers write the rows in the transaction of the change. Rows without a position
+   * are not readable yet.
+   */
+  const events = table(
+    "events",
+    {
+      id: id(),
+      /** The order of the readers. null until the row is committed and numbered. */
+      position: bigint(),
+      type: text().notNull(),
+      /** No foreign key, because the event of a deletion stays. null: the event concerns all users. */
+      userId: bigint("user_id"),
+      /** A JSON array: the names of the changed members. */
+      changed: text().notNull().default("[]"),
+      isActive: boolean("is_active"),
+      tokenVersion: integer("token_version"),
+      keptJti: text("kept_jti"),
+      /** The time of the numbering, so that no event is older than its visibility. */
+      createdAt: createdAt(),
+    },
+    ({ position, createdAt }) => [
+      uniqueIndex("events_position").on(position),
+      index("events_created_at").on(createdAt),
+    ],
+  );
+
+  /** One row: whether events are recorded, and the order of their readers. */
+  const eventsState = table("events_state", {
+    id: integer().primaryKey(),
+    /** For how many days events are kept. null: nothing is recorded. */
+    days: integer(),
+    /** Cursors of another epoch are not valid. */
+    epoch: text().notNull(),
+    lastPosition: bigint("last_position").notNull().default(0),
+  });
+
+  return {
+    ...{ users, todos, userNetworks, passkeys, identities, factors, outbox, deletedImports, digestKeys },
+    ...{ events, eventsState },
+  };
 }
 
 export type Tables = ReturnType<typeof createTables>;
@@ -214,4 +258,5 @@ export type Todo = Readonly<Tables["todos"]["$inferSelect"]>;
 export type Passkey = Readonly<Tables["passkeys"]["$inferSelect"]>;
 export type Identity = Readonly<Tables["identities"]["$inferSelect"]>;
 export type Factor = Readonly<Tables["factors"]["$inferSelect"]>;
+export type EventRow = Readonly<Tables["events"]["$inferSelect"]>;
 export type OutboxRow = Readonly<Tables["outbox"]["$inferSelect"]>;

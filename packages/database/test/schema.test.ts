@@ -15,7 +15,13 @@ const server = await startPostgresServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
 const INDEXES = [
-  ...["factors_key_id", "identities_user_id", "outbox_email_digest", "outbox_next_attempt_at"],
+  ...[
+    "events_created_at",
+    "factors_key_id",
+    "identities_user_id",
+    "outbox_email_digest",
+    "outbox_next_attempt_at",
+  ],
   ...["outbox_user_id", "passkeys_user_id", "users_imported_index", "users_inactive_index"],
   ...["users_roles_index", "users_username_prefix"],
 ].map((name) => ({ name }));

@@ -21,7 +21,11 @@ inFullRun(describe)("the client works", () => {
     installed = resources.use(await installPackage());
     for (const name of ["package.json", "bun.lock", "programs"])
       await cp(join(import.meta.dir, name), join(installed.project, name), { recursive: true });
-    await run([process.execPath, "install", "--frozen-lockfile", "--ignore-scripts"], installed.project, BUFFERED);
+    await run(
+      [process.execPath, "install", "--frozen-lockfile", "--ignore-scripts"],
+      installed.project,
+      BUFFERED,
+    );
     service = resources.use(await startService());
     await createClient({ baseUrl: service.url }).register(ADA);
   }, 180_000);

@@ -1,6 +1,7 @@
 /** Drizzle's builders for the columns and tables of libsql. */
 import { type SQLWrapper, sql } from "drizzle-orm";
 import { customType, integer } from "drizzle-orm/sqlite-core";
+import { CLAIMS_TYPE } from "../claims.ts";
 import { ROLES_TYPE } from "../roles.ts";
 import { EPOCH, toTimestamp } from "../timestamp.ts";
 
@@ -40,6 +41,9 @@ export const timestamp = customType<{ data: string; driverData: string }>({
 });
 
 export const roles = customType<{ data: string[]; driverData: string }>(ROLES_TYPE);
+export const claims = customType<{ data: Readonly<Record<string, unknown>>; driverData: string }>(
+  CLAIMS_TYPE,
+);
 
 export const boolean = (name = "") => integer(name, { mode: "boolean" });
 

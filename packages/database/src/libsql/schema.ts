@@ -15,4 +15,6 @@ export const {
   outbox,
   deletedImports,
   digestKeys,
+  events,
+  eventsState,
 } = tables;

@@ -13,4 +13,6 @@ export const {
   outbox,
   deletedImports,
   digestKeys,
+  events,
+  eventsState,
 } = tables;
