@@ -1,10 +1,11 @@
-/** OpenID Connect providers and the pages to which they redirect. No message contains a value: one is a secret. */
+/** OpenID Connect providers, GitHub, and the pages to which they redirect. No message contains a value: one is a secret. */
 import { leavesMachine } from "./network.ts";
 import { invalid, type Kind } from "./variable-kinds.ts";
 
 export interface OidcProvider {
   /** Part of the paths of the API. */
   readonly name: string;
+  readonly type: ProviderType;
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -17,6 +18,7 @@ export interface OidcProvider {
   readonly link: boolean;
 }
 
+export type ProviderType = "oidc" | "github";
 export type TokenEndpointAuthMethod = "client_secret_post" | "client_secret_basic";
 
 const NAME = /^[a-z0-9-]{1,32}$/;
@@ -29,23 +31,33 @@ const LABEL = /^(?=.{1,64}$)[^\p{C}\s]+( [^\p{C}\s]+)*$/u;
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 
-const MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  name: (value) => typeof value === "string" && NAME.test(value),
-  issuer: (value) => typeof value === "string" && isIssuer(value),
-  client_id: (value) => typeof value === "string" && value !== "",
-  client_secret: (value) => typeof value === "string" && value !== "",
-  scope: (value) =>
-    value === undefined ||
-    (typeof value === "string" && SCOPE.test(value) && value.split(" ").includes("openid")),
-  label: (value) => value === undefined || (typeof value === "string" && LABEL.test(value)),
-  token_endpoint_auth_method: (value) =>
-    value === undefined || value === "client_secret_post" || value === "client_secret_basic",
-  link: (value) => value === undefined || typeof value === "boolean",
-};
+/** The issuer of a provider of the type github that is no GitHub Enterprise Server. */
+const GITHUB = "https://github.com";
+const SCOPES = { oidc: "openid email profile", github: "read:user user:email" } as const;
+
+const MEMBERS: Readonly<Record<string, (value: unknown, provider: { readonly type?: unknown }) => boolean>> =
+  {
+    name: (value) => typeof value === "string" && NAME.test(value),
+    type: (value) => value === undefined || value === "oidc" || value === "github",
+    issuer: (value, { type }) =>
+      (value === undefined && type === "github") || (typeof value === "string" && isIssuer(value)),
+    client_id: (value) => typeof value === "string" && value !== "",
+    client_secret: (value) => typeof value === "string" && value !== "",
+    scope: (value, { type }) =>
+      value === undefined ||
+      (typeof value === "string" &&
+        SCOPE.test(value) &&
+        (type === "github" || value.split(" ").includes("openid"))),
+    label: (value) => value === undefined || (typeof value === "string" && LABEL.test(value)),
+    token_endpoint_auth_method: (value) =>
+      value === undefined || value === "client_secret_post" || value === "client_secret_basic",
+    link: (value) => value === undefined || typeof value === "boolean",
+  };
 
 interface ParsedProvider {
   readonly name: string;
-  readonly issuer: string;
+  readonly type?: ProviderType;
+  readonly issuer?: string;
   readonly client_id: string;
   readonly client_secret: string;
   readonly scope?: string;
@@ -59,7 +71,7 @@ function invalidMember(provider: object): string | null {
   const given = new Map<string, unknown>(Object.entries(provider));
   const unknown = [...given.keys()].find((name) => !Object.hasOwn(MEMBERS, name));
   if (unknown !== undefined) return "name of a member is not known, or whose value";
-  return Object.keys(MEMBERS).find((name) => !MEMBERS[name]?.(given.get(name))) ?? null;
+  return Object.keys(MEMBERS).find((name) => !MEMBERS[name]?.(given.get(name), provider)) ?? null;
 }
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
@@ -77,7 +89,7 @@ function parseJson(text: string): unknown {
 
 export const oidcProviders: Kind<readonly OidcProvider[]> = {
   accepted:
-    'a JSON array such as [{"name": "google", "issuer": "https://accounts.google.com", "client_id": "…", "client_secret": "…"}], each with an optional "scope" that contains openid, an optional "label", "token_endpoint_auth_method" and "link": true',
+    'a JSON array such as [{"name": "google", "issuer": "https://accounts.google.com", "client_id": "…", "client_secret": "…"}], each with an optional "scope" that contains openid, an optional "label", "token_endpoint_auth_method" and "link": true; "type": "github" needs no issuer',
   parse: (text) => {
     const list = parseJson(text);
     if (!Array.isArray(list) || list.length === 0) return invalid("is not a JSON array of providers");
@@ -86,11 +98,12 @@ export const oidcProviders: Kind<readonly OidcProvider[]> = {
       const member = invalidMember(provider);
       if (member !== null)
         return invalid(`has an entry ${index + 1} whose ${member} is missing or not valid`);
-      const { name, issuer, client_id, client_secret, scope, link, label, token_endpoint_auth_method } =
+      const { name, client_id, client_secret, link, label, token_endpoint_auth_method, ...given } =
         toParsed(provider);
+      const { type = "oidc", issuer = GITHUB, scope = SCOPES[type] } = given;
       return {
-        ...{ name, issuer, clientId: client_id, clientSecret: client_secret },
-        ...{ scope: scope ?? "openid email profile", link: link ?? false },
+        ...{ name, type, issuer: type === "github" ? issuer.replace(/\/$/, "") : issuer },
+        ...{ clientId: client_id, clientSecret: client_secret, scope, link: link ?? false },
         ...{ label: label ?? null, tokenEndpointAuthMethod: token_endpoint_auth_method ?? null },
       };
     });

@@ -28,6 +28,7 @@ test("a provider has a scope, and links nobody unless it is configured", () => {
   const { client_id: clientId, client_secret: clientSecret, ...others } = PROVIDER;
   const provider = {
     ...others,
+    type: "oidc",
     clientId,
     clientSecret,
     scope: "openid email profile",
@@ -37,6 +38,21 @@ test("a provider has a scope, and links nobody unless it is configured", () => {
   expect<unknown>(OIDC_PROVIDERS).toEqual([
     { ...provider, link: false },
     { ...provider, name: "other", link: true },
+  ]);
+});
+
+test("GitHub needs neither an issuer nor the scope of OpenID Connect", () => {
+  const { issuer: _, ...client } = PROVIDER;
+  const providers = [
+    { ...client, name: "github", type: "github", label: "GitHub" },
+    { ...PROVIDER, type: "github", scope: "user:email" },
+  ];
+  // Editors on Windows write a byte order mark at the beginning of a file.
+  const { OIDC_PROVIDERS } = withProviders(...providers);
+  const { values } = parse({ ...withProviders(), OIDC_PROVIDERS: `\uFEFF${OIDC_PROVIDERS}` });
+  expect<unknown>(values.OIDC_PROVIDERS).toMatchObject([
+    { issuer: "https://github.com", scope: "read:user user:email", label: "GitHub" },
+    { issuer: PROVIDER.issuer, scope: "user:email", type: "github" },
   ]);
 });
 
@@ -51,6 +67,9 @@ test.each([
   [{ ...PROVIDER, client_secret: "" }],
   [{ ...PROVIDER, client_id: undefined }],
   [{ ...PROVIDER, scope: "email" }],
+  [{ ...PROVIDER, issuer: undefined }],
+  [{ ...PROVIDER, type: "gitlab" }],
+  [{ ...PROVIDER, label: " Google" }],
   [{ ...PROVIDER, link: "true" }],
   [{ ...PROVIDER, links: true }],
 ])("%j is no list of providers", (...providers) => {

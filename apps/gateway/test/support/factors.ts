@@ -15,11 +15,14 @@ function fromBase32(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** An application that shows codes. `stepsLate` is 0 for the present one, and negative for those of the future. */
+/**
+ * An application that shows codes. 0 is the code of the time of this call, -1 and 1 are those before and after. The service accepts 1
+ * for 60 seconds, so a test does not depend on the time at which it runs.
+ */
 export function createApplication(secret: string) {
   const bytes = fromBase32(secret);
-  const at = (stepsLate: number): string => totpOf(bytes, stepAt(Date.now()) - stepsLate);
-  return { at };
+  const present = stepAt(Date.now());
+  return { at: (step: number): string => totpOf(bytes, present + step) };
 }
 
 export type Application = ReturnType<typeof createApplication>;
@@ -60,11 +63,11 @@ export async function createVerified(service: Service): Promise<TestUser> {
   return user;
 }
 
-/** Sets up a second factor with the code of the previous step, so that the present one can log in. */
+/** Sets up a second factor with the code 0 of the application, so that 1 can log in. */
 export async function enrolFactor(service: Service, user: TestUser, options: object = {}) {
   const { secret, state, uri } = (await requestFactor(service, user, options)).expect<FactorOptions>(200);
   const application = createApplication(secret);
-  const body = { state, code: application.at(1), email_code: await mailedCode(service, user) };
+  const body = { state, code: application.at(0), email_code: await mailedCode(service, user) };
   const response = await service.call("POST", "/auth/factor", { token: user.token, body });
   const { access_token, recovery_codes } = response.expect<CreateFactorResponse>(201);
   return { ...user, token: access_token, recoveryCodes: recovery_codes, application, secret, uri };

@@ -11,6 +11,7 @@ export const REDIRECT_URI = "https://app.example.com/callback";
 interface ProviderSettings {
   readonly name?: string;
   readonly link?: boolean;
+  readonly token_endpoint_auth_method?: string;
 }
 
 /** The variables of a service with these providers. */

@@ -39,11 +39,12 @@ export type NewFactor = Pick<Factor, "id" | "secret" | "keyId" | "lastStep" | "r
 export type FactorOwner = Pick<Factor, "userId" | "id">;
 
 /**
- * `counted`: the code may be compared. `paused`: only after `retryAfterSeconds`. `locked`: only recovery codes are accepted.
- * `missing`: the user has another factor, or none.
+ * `counted`: the code may be compared; `notifies`: if it is wrong, the user has to be notified. `paused`: only after
+ * `retryAfterSeconds`. `locked`: only recovery codes are accepted. `missing`: the user has another factor, or none.
  */
 export type FactorAttempt =
-  | { readonly result: "counted" | "locked" | "missing" }
+  | { readonly result: "counted"; readonly notifies: boolean }
+  | { readonly result: "locked" | "missing" }
   | { readonly result: "paused"; readonly retryAfterSeconds: number };
 
 interface FactorChange {
@@ -67,11 +68,10 @@ export interface FactorRepository {
     condition: Guard,
     options: FactorChange & { readonly replaced: string | null },
   ): Promise<User | null>;
-  /**
-   * Counts an attempt, by the database's clock. The fifth failure notifies the user, at most once a day.
-   * @param options.notifies see `FactorChange`
-   */
-  countAttempt(owner: FactorOwner, options: FactorChange): Promise<FactorAttempt>;
+  /** Counts an attempt, by the database's clock. */
+  countAttempt(owner: FactorOwner): Promise<FactorAttempt>;
+  /** Notifies the user of wrong codes, at most once a day, so that nobody can send mails to the owner without end. */
+  notifyOfFailures(userId: number): Promise<void>;
   /** Returns the time until the next possible attempt, or 0. */
   pauseSeconds(userId: number): Promise<number>;
   /** Ends the count. Returns false if a code of this time step or a later one was accepted before. */
@@ -121,17 +121,6 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         where created_at = ${MIGRATION_TIME} and oldest_release <> ${release}`,
     );
 
-  /** Notifies at most once a day, so that whoever has the password cannot send mails to the owner without end. */
-  const notifyOfFailures = (userId: number) => {
-    const isRecent = and(
-      eq(outbox.userId, userId),
-      eq(outbox.kind, "factor-failures"),
-      gt(outbox.createdAt, later(-NOTIFICATION_PAUSE_SECONDS)),
-    );
-    const row = sql`select 'factor-failures', ${userId} where not exists (select 1 from ${outbox} where ${isRecent})`;
-    return sql`insert into ${outbox} (kind, user_id) ${row}`;
-  };
-
   const find = async (userId: number) =>
     (await run(orm.select().from(factors).where(eq(factors.userId, userId))))[0] ?? null;
 
@@ -160,7 +149,7 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         if (notifies) await transaction.insert(outbox).values({ kind: "factor", userId });
         return user;
       }),
-    countAttempt: (owner, { notifies = false }) =>
+    countAttempt: (owner) =>
       transact(async (transaction) => {
         const isPossible = or(
           lt(failures, FREE_FAILURES),
@@ -171,16 +160,21 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         const counted = transaction.update(factors).set({ failures: sql`${failures} + 1`, failedAt: clock });
         const condition = and(isOwn(owner), lt(failures, MAX_FACTOR_FAILURES), isPossible);
         const [row] = await counted.where(condition).returning({ failures });
-        if (row) {
-          if (notifies && row.failures === NOTIFIED_FAILURES)
-            await transaction.execute(notifyOfFailures(owner.userId));
-          return { result: "counted" };
-        }
+        if (row) return { result: "counted", notifies: row.failures === NOTIFIED_FAILURES };
         const [found] = await transaction.select({ failures, remaining }).from(factors).where(isOwn(owner));
         if (!found) return { result: "missing" };
         if (found.failures >= MAX_FACTOR_FAILURES) return { result: "locked" };
         return { result: "paused", retryAfterSeconds: Math.max(1, Math.ceil(Number(found.remaining))) };
       }),
+    notifyOfFailures: async (userId) => {
+      const isRecent = and(
+        eq(outbox.userId, userId),
+        eq(outbox.kind, "factor-failures"),
+        gt(outbox.createdAt, later(-NOTIFICATION_PAUSE_SECONDS)),
+      );
+      const row = sql`select 'factor-failures', ${userId} where not exists (select 1 from ${outbox} where ${isRecent})`;
+      await run(orm.execute(sql`insert into ${outbox} (kind, user_id) ${row}`));
+    },
     pauseSeconds: async (userId) => {
       const query = orm.select({ remaining, failures }).from(factors).where(eq(factors.userId, userId));
       const [found] = await run(query);

@@ -34,7 +34,8 @@ import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { challengeOf } from "../../tokens/oidc-states.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
-import type { IdentityClaims, Provider } from "./provider.ts";
+import type { Provider } from "./provider.ts";
+import type { IdentityClaims } from "./provider-client.ts";
 import { ProviderUnavailable } from "./provider-responses.ts";
 
 interface IdentityServiceOptions
@@ -185,6 +186,10 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     return { event: "identity.created", run: async () => ((await add().catch(nullIfRaced)) ? user : null) };
   };
 
+  /** Only a takeover ends a factor, so no login adds an identity to a user whose e-mail is verified and who has one. */
+  const isProtected = async (user: User): Promise<boolean> =>
+    user.factorId !== null && (user.emailVerified || (await factors.protects(user)));
+
   /** Finds the user of an identity, or decides to create one. */
   const find = async (
     { settings }: Provider,
@@ -203,8 +208,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     }
     const { normalized, ...rest } = await claims();
     const user = await users.findByEmail(normalized);
-    if (user && settings.link && !(await factors.protects(user)))
-      return { user, commit: linkOf(user, identity) };
+    if (user && settings.link && !(await isProtected(user))) return { user, commit: linkOf(user, identity) };
     if (user) {
       // A parallel login of the same identity can have created the user.
       if (await identities.find(identity)) return null;

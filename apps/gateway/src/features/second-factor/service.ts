@@ -152,12 +152,14 @@ export function createSecondFactor(options: SecondFactorOptions): SecondFactorSe
       const user = (await users.findById(stated.userId)) ?? (await changed());
       if (user.factorId === null || !stated.isCurrent(user)) return changed(user);
       const { isRecovery } = await verifyCode(user, code, "FACTOR_CODE_REJECTED", request);
-      const { provider, verifiesEmail, amr } = stated;
+      const { provider, amr } = stated;
+      const verifiesEmail = stated.verifiesEmail && !user.emailVerified;
       const commit: LoginCommit = {
         verifiesEmail,
+        ...(verifiesEmail && { event: "email.verified" }),
         run: async () => {
           if (amr?.[0] === "pwd") await clearWrongPasswords(user);
-          if (!verifiesEmail || user.emailVerified) return user;
+          if (!verifiesEmail) return user;
           return (await users.verifyEmail(user)) ? { ...user, emailVerified: true } : null;
         },
       };

@@ -51,7 +51,7 @@ export const createCodeVerifier =
       audit("factor.recovery_code_used", email, userId);
       return { isRecovery: true };
     }
-    const attempt = await factors.countAttempt(owner, { notifies });
+    const attempt = await factors.countAttempt(owner);
     if (attempt.result === "locked") {
       audit("factor.locked", email, userId);
       throw new ServiceError("FACTOR_LOCKED");
@@ -62,9 +62,10 @@ export const createCodeVerifier =
       throw new ServiceError("TOO_MANY_REQUESTS", { quota: TOO_MANY, retryAfterSeconds });
     }
     const factor = await factors.find(userId);
-    if (attempt.result === "missing" || factor?.id !== factorId) return reject("code");
+    if (attempt.result !== "counted" || factor?.id !== factorId) return reject("code");
     const { step, stepsLate } = findStep(cipher.decrypt(factor), typed, Date.now());
-    if (step === null) return reject("code", stepsLate);
-    if (!(await factors.acceptStep(owner, step))) return reject("used");
-    return { isRecovery: false };
+    const isAccepted = step !== null && (await factors.acceptStep(owner, step));
+    if (isAccepted) return { isRecovery: false };
+    if (notifies && attempt.notifies) await factors.notifyOfFailures(userId);
+    return reject(step === null ? "code" : "used", stepsLate);
   };

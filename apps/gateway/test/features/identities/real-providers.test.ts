@@ -31,11 +31,103 @@ test.each(["one", "two"])(
   },
 );
 
-test("null counts as a missing claim, which the user info contains", async () => {
+const [email, other] = ["ada@example.org", "other@example.org"];
+
+test.each([
+  [{ email_verified: null }, { email, email_verified: "true" }, 200],
+  [{ email_verified: undefined }, { email, email_verified: true }, 200],
+  [{ email: null, email_verified: null }, { email, email_verified: true }, 200],
+  [{ email, email_verified: undefined }, { email_verified: true }, 200],
+  [{ email: undefined, email_verified: true }, { email, email_verified: true }, 200],
+  [{ email: undefined, email_verified: true }, { email }, 403],
+  [{ email, email_verified: null }, { email: other }, 403],
+  [{ email, email_verified: undefined }, { email, email_verified: false }, 403],
+])("an ID token with %j and a user info with %j: %d", async (claims, userInfo, status) => {
   await using provider = await startHostileProvider();
   await using service = await startService({ env: oidcVariables([provider]) });
-  provider.reply({ userInfo: { sub: "1", email: "ada@example.org", email_verified: "true" } });
-  expect((await loginOidc(service, provider, { claims: { email_verified: null } })).status).toBe(200);
+  provider.reply({ userInfo: { sub: "1", ...userInfo } });
+  expect((await loginOidc(service, provider, { claims })).status).toBe(status);
+});
+
+/** A JWT without a signature, whose header says so. */
+const unsigned = (claims: object): string =>
+  `${[{ alg: "none" }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")}.`;
+
+test.each(["own", "foreign", "none"])("a user info can be a JWT, with the key: %s", async (kind) => {
+  await using provider = await startHostileProvider();
+  await using service = await startService({ env: oidcVariables([provider]) });
+  const foreign = await generateKeyPair("RS256");
+  let jwt = "";
+  provider.reply({
+    respond: (path) =>
+      path === "/userinfo"
+        ? new Response(jwt, { headers: { "content-type": "application/jwt" } })
+        : undefined,
+  });
+  const signIdToken: ProviderReplies["signIdToken"] = async (
+    { email_verified, ...claims },
+    { privateKey },
+  ) => {
+    const { iss = "", aud = "", sub = "" } = claims;
+    const userInfo = { iss, aud, sub, email, email_verified };
+    const header = { alg: "RS256", kid: "one" };
+    const key = kind === "own" ? privateKey : foreign.privateKey;
+    const signed = await new SignJWT(userInfo).setProtectedHeader(header).sign(key);
+    jwt = kind === "none" ? unsigned(userInfo) : signed;
+    return new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+  };
+  const { status } = await loginOidc(service, provider, { signIdToken });
+  expect(status).toBe(kind === "own" ? 200 : 401);
+});
+
+test("a clock that is 45 seconds ahead and a code of 8,192 characters log in", async () => {
+  await using provider = await startHostileProvider();
+  await using service = await startService({ env: oidcVariables([provider]) });
+  const nbf = Math.floor(Date.now() / 1000) + 45;
+  expect((await loginOidc(service, provider, { claims: { nbf, iat: nbf } })).status).toBe(200);
+  let sent = "";
+  provider.reply({
+    respond: (path) => {
+      sent = path;
+      return path === "/token" ? Response.json({ error: "invalid_grant" }, { status: 400 }) : undefined;
+    },
+  });
+  expect((await loginOidc(service, provider, {}, { code: "x".repeat(8_192) })).status).toBe(401);
+  expect(sent).toBe("/token");
+});
+
+test.each([
+  [undefined, undefined, null],
+  [["client_secret_basic"], undefined, "Basic"],
+  [["client_secret_basic", "client_secret_post"], undefined, null],
+  [["client_secret_post"], "client_secret_basic", "Basic"],
+])(
+  "metadata with the methods %j and the setting %s authenticate with %s",
+  async (methods, setting, scheme) => {
+    await using provider = await startHostileProvider();
+    const metadata = { token_endpoint_auth_methods_supported: methods };
+    const authorizations: (string | null)[] = [];
+    provider.reply({
+      metadata,
+      respond: (path, request) => {
+        if (path === "/token") authorizations.push(request.headers.get("authorization"));
+        return undefined;
+      },
+    });
+    const settings = setting === undefined ? {} : { token_endpoint_auth_method: setting };
+    await using service = await startService({ env: oidcVariables([provider, settings]) });
+    expect((await loginOidc(service, provider)).status).toBe(200);
+    expect(authorizations.map((value) => value?.split(" ")[0] ?? null)).toEqual([scheme]);
+  },
+);
+
+test("a provider that limits the service is 503, and the log names the provider and its error", async () => {
+  await using provider = await startHostileProvider();
+  await using service = await startService({ env: oidcVariables([provider]) });
+  const limited = Response.json({ error: "slow_down" }, { status: 429 });
+  provider.reply({ respond: (path) => (path === "/token" ? limited : undefined) });
+  expect((await loginOidc(service, provider)).status).toBe(503);
+  expect(JSON.stringify(service.log)).toContain("example: The provider responded with 429: slow_down");
 });
 
 test("credentials that the provider rejects are 503, and the log names the provider and its error", async () => {
@@ -52,7 +144,7 @@ test("credentials that the provider rejects are 503, and the log names the provi
   // An error of one login does not prevent the next one.
   expect((await loginOidc(service, provider)).status).toBe(200);
   expect(JSON.stringify(service.log)).toContain(
-    "The provider example responded with invalid_client: expired?secret",
+    String.raw`example: The provider rejected this client: invalid_client: expired\\u000asecret`,
   );
 });
 

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import type { Identity, User } from "@latchkey/contracts";
 import type { CallOptions } from "../../support/client.ts";
+import { enrolFactor } from "../../support/factors.ts";
 import { forge, openToken } from "../../support/forge-token.ts";
 import { beginOidc, loginOidc, oidcBody, oidcVariables, tokenOf } from "../../support/identities.ts";
 import { startHostileProvider } from "../../support/openid/hostile-provider.ts";
@@ -132,6 +133,18 @@ eachDatabase((start) => {
     // The provider has given the e-mail to somebody else: another subject is another identity of the same e-mail.
     await loginOidc(service, provider, { claims: { email, sub: "2" } });
     expect(await kindsOf(service)).toEqual(["identity", "identity"]);
+  });
+
+  test("with `link`, a user with a second factor gets no identity, however the factor was enrolled", async () => {
+    await using provider = await startHostileProvider();
+    const env = { ...oidcVariables([provider, { link: true }]), AUTH_SECOND_FACTOR: "true" };
+    await using service = await start({ env });
+    const user = await enrolFactor(service, await createVerified(service));
+    for (const wasVerified of [true, false]) {
+      await service.sql(`update factors set was_verified = ${wasVerified}`);
+      expect((await loginOidc(service, provider, { claims: { email: user.email } })).status).toBe(409);
+    }
+    expect(await service.database.identities.list(user.id)).toEqual([]);
   });
 
   test("with `link`, an e-mail that somebody else registered first is taken over, and every earlier credential ends", async () => {

@@ -22,7 +22,7 @@ const codeOf = ({ body }: { body: unknown }) => (body as { code?: string }).code
 const WRONG = "000000";
 
 /** A code that is wrong now and in all steps that the service accepts. */
-const wrongCode = ({ at }: Application): string => ([-1, 0, 1].map(at).includes(WRONG) ? "000001" : WRONG);
+const wrongCode = ({ at }: Application): string => ([-1, 0, 1, 2].map(at).includes(WRONG) ? "000001" : WRONG);
 
 const failures = async ({ sql }: Service, { id }: TestUser): Promise<number> =>
   Number(
@@ -48,16 +48,16 @@ eachDatabase((start) => {
     expect(codeOf(await completeLogin(service, state, wrongCode(user.application)))).toBe(
       "FACTOR_CODE_REJECTED",
     );
-    // The enrolment has used the code of the previous step.
-    expect((await completeLogin(service, state, user.application.at(1))).status).toBe(401);
-    const code = user.application.at(0);
+    // The enrolment has used this code.
+    expect((await completeLogin(service, state, user.application.at(0))).status).toBe(401);
+    const code = user.application.at(1);
     const uses = await Promise.all(Array.from({ length: 3 }, () => completeLogin(service, state, code)));
     expect(uses.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
     const { body } = uses.find(({ status }) => status === 200) ?? {};
     expect(tokenOf(body)).toMatchObject({ acr: "2fa", amr: ["pwd", "otp", "mfa"] });
     expect(tokenOf(body).auth_time).toBeNumber();
     // A code of the step before, after a later one.
-    expect((await completeLogin(service, state, user.application.at(1))).status).toBe(401);
+    expect((await completeLogin(service, state, user.application.at(0))).status).toBe(401);
   });
 
   test("tokens of before the enrolment, and those without a second factor, end", async () => {
@@ -82,13 +82,13 @@ eachDatabase((start) => {
     expect(statuses.filter((status) => status === 401)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(35);
     expect(await failures(service, user)).toBe(5);
-    const limited = await completeLogin(service, state, user.application.at(0));
+    const limited = await completeLogin(service, state, user.application.at(1));
     expect(limited.status).toBe(429);
     expect(Number(limited.headers.get("retry-after"))).toBeWithin(30, 61);
     const kinds = await service.sql<{ kind: string }>("select kind from outbox where kind like 'factor-f%'");
     expect(kinds).toHaveLength(1);
     await service.sql("update factors set failures = 100");
-    expect(codeOf(await completeLogin(service, state, user.application.at(0)))).toBe("FACTOR_LOCKED");
+    expect(codeOf(await completeLogin(service, state, user.application.at(1)))).toBe("FACTOR_LOCKED");
     const [recoveryCode = ""] = user.recoveryCodes;
     const typed = recoveryCode.toUpperCase().replaceAll(/(.{6})/g, "$1-");
     const recovered = await Promise.all([
@@ -123,7 +123,7 @@ eachDatabase((start) => {
       expect((await completeLogin(service, state, wrongCode(user.application))).status).toBe(401);
     }
     await failedAt(20, 120);
-    (await completeLogin(service, state, user.application.at(0))).expect(200);
+    (await completeLogin(service, state, user.application.at(1))).expect(200);
     expect(await failures(service, user)).toBe(0);
   });
 
@@ -131,7 +131,7 @@ eachDatabase((start) => {
     await using service = await startWithFactors({}, start);
     const user = await enrolFactor(service, await createVerified(service));
     const rejected = async (state: string) =>
-      codeOf(await completeLogin(service, state, user.application.at(0)));
+      codeOf(await completeLogin(service, state, user.application.at(1)));
     for (const change of ["token_version = token_version + 1", "factor_id = 'another'"]) {
       const state = await beginLogin(service, user);
       await service.sql(`update users set ${change} where id = ${user.id}`);
@@ -212,7 +212,10 @@ eachDatabase((start) => {
     const before = await service.readUser(user.id);
     const state = factorStateOf(await logIn());
     expect(await service.readUser(user.id)).toEqual({ ...before, loginCodeRevision: 1 });
-    const { body } = await completeLogin(service, state, user.application.at(0));
+    await service.sql("update factors set failures = 4");
+    const { body } = await completeLogin(service, state, user.application.at(1));
+    // The fifth attempt was right.
+    expect(await service.sql("select * from outbox where kind = 'factor-failures'")).toEqual([]);
     expect(tokenOf(body)).toMatchObject({ acr: "2fa", amr: ["otp", "mfa"] });
     expect(await service.readUser(user.id)).toMatchObject({
       ...{ emailVerified: true, hashedPassword: before.hashedPassword },

@@ -11,7 +11,7 @@ export interface ProviderReplies {
   /** Replaces the ID token. */
   readonly signIdToken?: (claims: JWTPayload, keys: ProviderKeys) => string | Promise<string>;
   /** Replaces the response to any request. */
-  readonly respond?: (path: string) => Response | undefined | Promise<Response | undefined>;
+  readonly respond?: (path: string, request: Request) => Response | undefined | Promise<Response | undefined>;
   /** Members of the metadata, or in place of them. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -90,7 +90,7 @@ export async function startHostileProvider() {
     async fetch(request): Promise<Response> {
       requests += 1;
       const { pathname } = new URL(request.url);
-      const replaced = await always.respond?.(pathname);
+      const replaced = await always.respond?.(pathname, request);
       if (replaced) return replaced;
       if (pathname === "/.well-known/openid-configuration") return Response.json(metadata());
       if (pathname === "/authorize") return redirect(request.url);
