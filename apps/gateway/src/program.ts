@@ -12,7 +12,7 @@ interface ProgramContext extends ServeContext {
   readonly variables: Variables;
 }
 
-const USAGE = "Usage: bun start [--check-config | --help | --version]";
+const USAGE = "Usage: bun start [--ephemeral | --check-config | --help | --version]";
 
 async function readContext({ PASSWORD_BLOCKLIST }: Variables) {
   const { openPasswordBlocklist } = await import("@latchkey/config");
@@ -33,6 +33,12 @@ async function runService({ variables, ...context }: ProgramContext): Promise<vo
   await serve(config, configContext.blocklist, context);
 }
 
+async function runEphemeralService({ variables: given, ...context }: ProgramContext): Promise<void> {
+  const { createEphemeralService } = await import("./ephemeral.ts");
+  const { variables, describe } = createEphemeralService(given);
+  await runService({ ...context, variables, onReady: (urls) => void process.stdout.write(describe(urls)) });
+}
+
 async function printConfig(variables: Variables): Promise<void> {
   const { checkConfig } = await import("./config.ts");
   const { values, warnings } = checkConfig(variables, await readContext(variables));
@@ -50,6 +56,8 @@ export async function run(args: readonly string[], context: ProgramContext): Pro
     switch (args.length > 1 ? null : args[0]) {
       case undefined:
         return await runService(context);
+      case "--ephemeral":
+        return await runEphemeralService(context);
       case "--check-config":
         return await printConfig(context.variables);
       case "--help":

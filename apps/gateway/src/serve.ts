@@ -24,6 +24,10 @@ export interface ServeContext {
   /** Called immediately before the port is opened. After this call, a signal starts `shutdown`. */
   readonly onListen: (shutdown: Shutdown) => void;
   readonly exit: (code: number) => void;
+  /** Called when the service is ready. `administration`: the address of that API, or null. @default nothing */
+  readonly onReady?:
+    | ((urls: { readonly url: string; readonly administration: string | null }) => void)
+    | undefined;
   /** See `createApp`. @default all */
   readonly layers?: number | undefined;
 }
@@ -50,7 +54,7 @@ async function openMigrated(options: DatabaseOptions, logger: Logger) {
 export async function serve(
   config: Config,
   { isListed: isListedPassword }: Pick<PasswordBlocklist, "isListed">,
-  { onListen, exit, layers }: ServeContext,
+  { onListen, exit, onReady, layers }: ServeContext,
 ): Promise<void> {
   const { logger, droppedLines } = await createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
@@ -183,6 +187,9 @@ export async function serve(
       { kernel_fallback: fallbackReason },
       "this processor can verify passwords three to six times as fast: run `bun run build:native`",
     );
+  const administrationUrl = administration?.server
+    ? `${localUrl(administration.server.hostname ?? "", administration.server.port)}/admin`
+    : null;
   logger.info(
     {
       version: VERSION,
@@ -191,9 +198,7 @@ export async function serve(
       ...(metricsServer && {
         metrics: `${localUrl(metricsServer.hostname ?? "", metricsServer.port)}/metrics`,
       }),
-      ...(administration?.server && {
-        administration: `${localUrl(administration.server.hostname ?? "", administration.server.port)}/admin`,
-      }),
+      ...(administrationUrl !== null && { administration: administrationUrl }),
       database: database.kind,
       kernel,
       kernel_fallback: fallbackReason,
@@ -203,5 +208,6 @@ export async function serve(
     },
     "ready",
   );
+  onReady?.({ url, administration: administrationUrl });
   if (config.log.format === "pretty") logger.info(`${url} and ${url}/docs are open. Press Ctrl-C to stop.`);
 }

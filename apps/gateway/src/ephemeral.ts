@@ -1,0 +1,38 @@
+/** The service of an application's tests: a new database in a temporary folder, free ports, and mails as files. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Variables } from "@latchkey/config";
+
+export interface EphemeralService {
+  /** The given variables, except those that decide where the service listens and stores. */
+  readonly variables: Variables;
+  /** What tests need, as one line of JSON. `url`: of the service, `administration`: of the API of administration, or null. */
+  describe(urls: { readonly url: string; readonly administration: string | null }): string;
+}
+
+/** Creates the folder, which is removed when the process exits. */
+export function createEphemeralService(given: Variables): EphemeralService {
+  const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const key = randomBytes(32).toString("base64url");
+  const variables = {
+    LOG_LEVEL: "silent",
+    ...given,
+    ...{
+      NODE_ENV: "test",
+      HOST: "127.0.0.1",
+      PORT: "0",
+      DATABASE_URL: `file:${join(folder, "latchkey.db")}`,
+    },
+    ...{ ADMIN_HOST: "127.0.0.1", ADMIN_PORT: "0", ADMIN_API_KEYS: `tests:${key}` },
+    ...{ MAIL_URL: undefined, REDIS_URL: undefined, METRICS_PORT: undefined },
+  };
+  const outbox = join(folder, "outbox");
+  return {
+    variables,
+    describe: ({ url, administration }) =>
+      `${JSON.stringify({ url, outbox, administration: administration && { url: administration, key } })}\n`,
+  };
+}
