@@ -85,6 +85,7 @@ export async function serve(
     outbox: database.outbox,
     hasher,
     poolSize: database.kind === "postgres" ? poolSize : null,
+    providers: config.oidc?.providers.map(({ name }) => name) ?? [],
     droppedLines,
     isStoreShared: redisStore?.isShared,
   });

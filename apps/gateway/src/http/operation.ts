@@ -65,6 +65,8 @@ export interface Operation<
   readonly feature?: Feature;
   /** How the operation logs in. The document adds the errors of every login. @default the operation is no login */
   readonly loginMethod?: LoginMethod;
+  /** The login that the operation begins. The metric of logins counts it if it is unavailable. @default none */
+  readonly beginsLogin?: LoginMethod;
   readonly summary: string;
   readonly description: string;
   /** The operation requires a token, so it also returns every authentication error. @default false */

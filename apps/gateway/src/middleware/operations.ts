@@ -9,6 +9,7 @@ import { addRoute, synchronous } from "../elysia/workarounds.ts";
 import { ignoreBody, jsonBody } from "../http/body.ts";
 import type { Operation } from "../http/operation.ts";
 import { expectNoParameters, queryValidator, validator } from "../http/validator.ts";
+import type { LoginStep } from "../observability/metrics.ts";
 import type { RequestContext } from "../request-context.ts";
 import { clientKey } from "./client-address.ts";
 import { addressLimit, type RateLimiters } from "./rate-limit.ts";
@@ -69,9 +70,21 @@ function staticSteps<Caller>(operation: Operation<Caller>, options: OperationsOp
   });
 }
 
+/** Returns null for an operation that is no step of a login. */
+function loginStepOf({ loginMethod, beginsLogin }: Operation<never>) {
+  const method = loginMethod ?? beginsLogin;
+  if (!method) return null;
+  const isLast = loginMethod !== undefined;
+  return (params: Input["params"]): LoginStep => ({
+    method,
+    isLast,
+    provider: String(Object(params).name ?? ""),
+  });
+}
+
 /** The steps after parsing. The status is set last, because an error replaces it. */
 function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<Caller>) {
-  const { params, body, refineBody, query, normalizeQuery, requiresToken, loginMethod, success } = operation;
+  const { params, body, refineBody, query, normalizeQuery, requiresToken, success } = operation;
   const { exception, rejectsUnknownParameters: rejectsUnknown } = operation;
   const { authenticate } = options;
   const handle: Operation<unknown>["handler"] = operation.handler;
@@ -83,8 +96,9 @@ function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<
     ? queryValidator(query, { normalize: normalizeQuery, rejectsUnknown })
     : withoutQuery;
   const limit = ownLimit(operation, options.limiters);
+  const loginStep = loginStepOf(operation);
   return async ({ body, clientAddress, entry, params, request, set }: StepContext) => {
-    if (loginMethod) entry.loginMethod = loginMethod;
+    if (loginStep) entry.login = loginStep(params);
     const principal = requiresToken
       ? await authenticate({ clientAddress, entry, request }, operation)
       : undefined;

@@ -14,6 +14,14 @@ import {
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 
+export interface LoginStep {
+  readonly method: LoginMethod;
+  /** Whether the response decides the login. The step before only counts if it is unavailable. */
+  readonly isLast: boolean;
+  /** As the client sent it. */
+  readonly provider?: string | undefined;
+}
+
 /** The data of a request that is observed after the response. */
 export interface RequestObservation {
   readonly method: string;
@@ -23,8 +31,8 @@ export interface RequestObservation {
   durationMs: number;
   /** The security-relevant events of the request, in the order of their effects. */
   audit?: AuditEntry[];
-  /** How the operation logs in. */
-  loginMethod?: LoginMethod | undefined;
+  /** What the operation does for a login. */
+  login?: LoginStep | undefined;
   /** The replacement of an imported hash. */
   rehash?: AuditEntry;
 }
@@ -64,6 +72,8 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections; null: an embedded database, for whose calls no connection is missing. */
   readonly poolSize: number | null;
+  /** The names of the configured providers. */
+  readonly providers: readonly string[];
   /** The number of log lines that were dropped since the start. */
   readonly droppedLines: () => number;
   /** Whether limits are counted in Redis. @default there is no Redis */
@@ -72,7 +82,7 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
 
 /** Starts to collect the process metrics. Metrics of the hasher and the outbox are read at each scrape. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { hasher, poolSize, droppedLines, isStoreShared, users, outbox } = options;
+  const { hasher, poolSize, providers, droppedLines, isStoreShared, users, outbox } = options;
   const registry = new Registry();
   const registers = [registry];
   // Registers the default metrics except the useless ones. The event loop delay is measured from one scrape to the next.
@@ -126,12 +136,21 @@ export function createMetrics(options: MetricsOptions): Metrics {
   for (const result of ["accepted", ...PASSKEY_REJECTIONS]) passkeyResponses.inc({ result }, 0);
   const logins = counter(
     "login_responses_total",
-    "Total number of responses to logins, by method and outcome.",
+    "Total number of responses to logins, by method, configured provider and outcome.",
     "method",
+    "provider",
     "outcome",
   );
+  /** An empty label is no label. */
+  const providersOf = (method: LoginMethod) => (method === "provider" ? providers : [""]);
   for (const method of LOGIN_METHODS)
-    for (const outcome of LOGIN_OUTCOMES.values()) logins.inc({ method, outcome }, 0);
+    for (const provider of providersOf(method))
+      for (const outcome of LOGIN_OUTCOMES.values()) logins.inc({ method, provider, outcome }, 0);
+  const observeLogin = ({ method, isLast, provider = "" }: LoginStep, status: number | string): void => {
+    const outcome = LOGIN_OUTCOMES.get(status);
+    if (!outcome || !providersOf(method).includes(provider)) return;
+    if (isLast || outcome === "unavailable") logins.inc({ method, provider, outcome });
+  };
   registerImportedUsers(registers, users);
   const queries = new Histogram({
     name: "database_query_duration_seconds",
@@ -175,20 +194,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   return {
     observeRequest(observation) {
-      const {
-        method,
-        route = "none",
-        status = 200,
-        durationMs,
-        audit = [],
-        rehash,
-        loginMethod,
-      } = observation;
+      const { method, route = "none", status = 200, durationMs, audit = [], rehash, login } = observation;
       const labels = { method: METHODS.has(method) ? method : "other", route, status };
       requests.observe(labels, durationMs / 1000);
       if (status === 429) limited.inc();
-      const outcome = LOGIN_OUTCOMES.get(status);
-      if (loginMethod && outcome) logins.inc({ method: loginMethod, outcome });
+      if (login) observeLogin(login, status);
       for (const { event, amr, reason } of audit) {
         audited.inc({ event });
         const isAccepted = event === "passkey.created" || amr?.includes("pop");

@@ -7,7 +7,14 @@ import { createMetrics, type RequestObservation } from "../../src/observability/
 import { timedDatabase } from "../../src/observability/timed-database.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Exposition, parseExposition, scrape } from "../support/exposition.ts";
-import { codeBody, loginOidc, oidcBody } from "../support/identities.ts";
+import {
+  codeBody,
+  createVerifier,
+  loginOidc,
+  oidcBody,
+  oidcVariables,
+  REDIRECT_URI,
+} from "../support/identities.ts";
 import { variablesWith } from "../support/openapi/requests.ts";
 import { startHostileProvider } from "../support/openid/hostile-provider.ts";
 import { createVerified, enrol, logIn, loginBody } from "../support/passkeys.ts";
@@ -20,6 +27,7 @@ const metricsOptions = ({ hasher, database }: Service) => ({
   ...database,
   hasher,
   poolSize: 1,
+  providers: ["example", "other"],
   droppedLines: () => 0,
 });
 
@@ -165,10 +173,12 @@ test("requests that exceed a quota, and logins rejected because the queue is ful
   expect(metrics.value("http_request_duration_seconds_count", { status: "503" })).toBe(countOf(503));
 });
 
-test("responses to logins are counted by method and outcome", async () => {
+test("responses to logins are counted by method, provider and outcome, and a first step if it is unavailable", async () => {
   await using provider = await startHostileProvider();
   const requests: RequestObservation[] = [];
-  const env = variablesWith(provider);
+  await using other = await startHostileProvider();
+  other.reply({ respond: () => new Response(null, { status: 500 }) });
+  const env = { ...variablesWith(provider), ...oidcVariables([provider], [other, { name: "other" }]) };
   await using service = await startService({ env, observe: (request) => void requests.push(request) });
   const user = await createVerified(service);
   await service.call("POST", "/auth/login", { body: { ...user, password: "wrong" } });
@@ -181,19 +191,25 @@ test("responses to logins are counted by method and outcome", async () => {
   await service.call("POST", "/auth/login/oidc/example", { body });
   await service.call("POST", "/auth/login/oidc/example", { body: { ...body, code_verifier: "short" } });
   await service.call("POST", "/auth/login/email", { body: await codeBody(service, user) });
+  const options = { redirect_uri: REDIRECT_URI, code_challenge: createVerifier().challenge };
+  // The metadata of the second provider were never read.
+  for (const name of ["example", "other", "unknown"])
+    await service.call("POST", `/auth/login/oidc/${name}/options`, { body: options });
   await service.request("/healthz");
   const metrics = createMetrics(metricsOptions(service));
   for (const request of requests) metrics.observeRequest(request);
   const { samples } = parseExposition((await metrics.read()).text);
   const counted = samples.filter(({ name, value }) => name === "login_responses_total" && value > 0);
-  expect(counted.map(({ labels, value }) => [labels.method, labels.outcome, value]).toSorted()).toEqual([
-    ["code", "succeeded", 1],
-    ["passkey", "succeeded", 1],
-    ["password", "rejected", 1],
-    ["password", "succeeded", 1],
-    ["provider", "rejected", 2],
-    ["provider", "succeeded", 1],
-    ["provider", "unavailable", 1],
+  const rows = counted.map(({ labels, value }) => [labels.method, labels.provider, labels.outcome, value]);
+  expect(rows.toSorted()).toEqual([
+    ["code", "", "succeeded", 1],
+    ["passkey", "", "succeeded", 1],
+    ["password", "", "rejected", 1],
+    ["password", "", "succeeded", 1],
+    ["provider", "example", "rejected", 2],
+    ["provider", "example", "succeeded", 1],
+    ["provider", "example", "unavailable", 1],
+    ["provider", "other", "unavailable", 1],
   ]);
 });
 

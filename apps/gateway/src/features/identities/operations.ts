@@ -14,6 +14,7 @@ export const identityOperations = (identityService: IdentityService, login: Logi
     id: "oidcLoginOptions",
     method: "POST",
     path: "/auth/login/oidc/:name/options",
+    beginsLogin: "provider",
     summary: "Begin a login with an OpenID Connect provider",
     description:
       "Returns the page of the provider, and a state, which is valid for ten minutes. The application keeps the verifier of the challenge, and sends the browser to the page.",
