@@ -1,22 +1,29 @@
-/** Prints users as aligned tables or as JSON, with the members of the API's `UserWithRoles`. Password hashes are never printed. */
+/** Prints users as aligned tables or as JSON, with the members of the API. Password hashes are never printed. */
 import { printable, toJson, write } from "@latchkey/cli";
-import { toIdentity, toPasskey, toUserWithRoles, UserWithRoles } from "@latchkey/contracts";
+import { toDetailedUser, toIdentity, toPasskey, User as UserShape } from "@latchkey/contracts";
 import type { Database, User } from "@latchkey/database";
 
 /** `json`: prints JSON instead of a table. */
 export type Format = { readonly json?: boolean };
 
-const COLUMNS = Object.keys(UserWithRoles.properties);
+/** A list of users has no room for claims. */
+const COLUMNS = [...Object.keys(UserShape.properties), "roles"];
 
 /** Escapes unprintable characters, and spaces that would look like the gap between two columns. */
-const toCell = (value: unknown): string => printable(String(value)).replaceAll(/^ | (?= |$)/g, "\\u0020");
+const toCell = (value: unknown): string => printable(textOf(value)).replaceAll(/^ | (?= |$)/g, "\\u0020");
+
+/** Claims are the only object. */
+const textOf = (value: unknown): string =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? JSON.stringify(value)
+    : String(value);
 
 const toRow = (members: Readonly<Record<string, unknown>>, names = Object.keys(members)): string[] =>
   names.map((name) => toCell(members[name]));
 
 /** @param details additional members, which are printed after the members of the API */
 export async function printUser(user: User, { json = false }: Format, details: object = {}): Promise<void> {
-  const members = { ...toUserWithRoles(user), ...details };
+  const members = { ...toDetailedUser(user), ...details };
   await write(json ? `${toJson(members)}\n` : createTable()([Object.keys(members), toRow(members)]));
 }
 
@@ -38,8 +45,8 @@ export async function printUsers(pages: AsyncIterable<readonly User[]>, { json =
   const formatRows = createTable();
   let isFirst = true;
   for await (const users of pages) {
-    // A table has no room for the time of the latest login.
-    const members = users.map((user) => ({ ...toUserWithRoles(user), last_login_at: user.lastLoginAt }));
+    // A table has no room for the time of the latest login and the claims.
+    const members = users.map((user) => ({ ...toDetailedUser(user), last_login_at: user.lastLoginAt }));
     const rows = () => members.map((user) => toRow(user, COLUMNS));
     if (json) await write(`${isFirst ? "[" : ","}\n${members.map(toJson).join(",\n")}`);
     else await write(formatRows(isFirst ? [COLUMNS, ...rows()] : rows()));

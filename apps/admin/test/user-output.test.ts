@@ -1,6 +1,6 @@
 /** Standard output: aligned columns, valid JSON, and no control or format character on a terminal. */
 import { expect, test } from "bun:test";
-import { type User, UserWithRoles } from "@latchkey/contracts";
+import { User } from "@latchkey/contracts";
 import { openSharedDatabase } from "./support/shared-database.ts";
 import { runOnTerminal } from "./support/tool.ts";
 
@@ -10,7 +10,7 @@ const ESCAPED = "a\\u001b[2J\\u202e\\u000d\\u000a\\u3000z";
 
 test("a table is aligned by display width, also with wide characters; without users it has its headings", async () => {
   await using shared = await openSharedDatabase();
-  const headings = Object.keys(UserWithRoles.properties).join("  ");
+  const headings = [...Object.keys(User.properties), "roles"].join("  ");
   expect((await shared.tool(["users", "list"])).stdout).toBe(`${headings}\n`);
   await shared.insert(["ada", "日本語", "é", "someone with a long name"]);
   const { stdout } = await shared.tool(["users", "list"]);

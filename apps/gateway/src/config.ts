@@ -101,6 +101,8 @@ function createConfig({ values, warnings }: Environment) {
       sendsMail: sendsMail(values),
       /** Whether the responses with a user contain the roles. */
       hasRoles: values.AUTH_CLAIMS?.includes("roles") ?? false,
+      /** Whether these responses contain the claims of the application. */
+      hasClaims: values.AUTH_CLAIMS?.includes("claims") ?? false,
       renewsTokens: values.AUTH_RENEWAL_DAYS > 0,
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
       hasPasskeys: values.PASSKEY_ORIGINS !== null,

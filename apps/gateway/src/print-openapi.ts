@@ -22,6 +22,7 @@ const isComplete = process.argv.includes("--all");
 const rules: AccountRules = {
   sendsMail: true,
   hasRoles: isComplete,
+  hasClaims: isComplete,
   renewsTokens: isComplete,
   changesEmail: isComplete,
   hasPasskeys: isComplete,

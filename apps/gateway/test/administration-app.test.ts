@@ -75,7 +75,7 @@ eachDatabase((startOn) => {
     };
     expect(user).toEqual({
       ...{ id: user.id, email: ada.email, email_verified: false, username: "ada", is_active: true },
-      ...{ created_at: user.created_at, updated_at: user.updated_at, roles: ["a", "b"], ...none },
+      ...{ created_at: user.created_at, updated_at: user.updated_at, roles: ["a", "b"], claims: {}, ...none },
     });
     const path = `/admin/users/${user.id}`;
     const startedAt = Date.now();

@@ -2,7 +2,15 @@
  * The changes that an operator makes to users, independent of the command line and of HTTP. Invariants: a change of several
  * members is one transaction, and every change that was made is audited with its operator.
  */
-import { isMailable, isNonexistent, isSameEmail, localPartOf, usernameCandidates } from "@latchkey/contracts";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Claims,
+  isMailable,
+  isNonexistent,
+  isSameEmail,
+  localPartOf,
+  usernameCandidates,
+} from "@latchkey/contracts";
 import {
   type Database,
   type OperatorChange,
@@ -17,7 +25,10 @@ import { AdministrationError } from "./errors.ts";
 /** The e-mail address of a user, or the id, which identifies the user in the service's logs. */
 export type UserRef = { readonly email: string } | { readonly id: number };
 
-export type NewUser = Pick<StoredUser, "email" | "username" | "hashedPassword" | "roles" | "emailVerified">;
+export type NewUser = Pick<
+  StoredUser,
+  "email" | "username" | "hashedPassword" | "roles" | "claims" | "emailVerified"
+>;
 
 export interface AdministrationOptions {
   readonly database: Pick<Database, "users" | "passkeys" | "identities" | "factors" | "outbox">;
@@ -32,6 +43,8 @@ export interface AdministrationOptions {
 export interface Invitation extends Pick<User, "email"> {
   /** undefined: a new user has none, an existing one keeps them */
   readonly roles?: readonly string[] | undefined;
+  /** undefined: a new user has none, an existing one keeps them */
+  readonly claims?: Claims | undefined;
   /** @default false */
   readonly emailVerified?: boolean | undefined;
   /** undefined: generated from the e-mail */
@@ -83,8 +96,8 @@ export function createAdministration({
     event: string,
     { id }: Pick<User, "id">,
     { actor, reason, request_id }: Operator,
-    roles?: Pick<AuditLine, "roles" | "previous_roles">,
-  ) => audit({ request_id, event, user_id: id, actor, reason, ...roles });
+    changed?: Pick<AuditLine, "roles" | "previous_roles" | "claims">,
+  ) => audit({ request_id, event, user_id: id, actor, reason, ...changed });
 
   const ending =
     (event: string, end: (id: number) => Promise<User | null>) =>
@@ -105,11 +118,13 @@ export function createAdministration({
   };
 
   const auditChange = (before: User, user: User, change: OperatorChange, operator: Operator): void => {
-    const { email, hashedPassword, roles, isActive, username, emailVerified } = change;
+    const { email, hashedPassword, roles, claims, isActive, username, emailVerified } = change;
     if (email !== undefined && !isSameEmail(email, before.email)) write("email.changed", user, operator);
     if (hashedPassword !== undefined) write("password.changed", user, operator);
     if (roles !== undefined)
       write("roles.changed", user, operator, { roles: user.roles, previous_roles: before.roles });
+    if (claims !== undefined)
+      write("claims.changed", user, operator, { claims: changedNames(before.claims, claims) });
     if (isActive !== undefined) write(isActive ? "user.activated" : "user.deactivated", user, operator);
     if (username !== undefined || emailVerified !== undefined) write("user.updated", user, operator);
   };
@@ -127,23 +142,28 @@ export function createAdministration({
     return changed.user;
   };
 
-  /** Replaces the roles of a user who was invited before. @throws UserAlreadyExists if the user has set a password */
-  const inviteAgain = async (user: User, roles: readonly string[] | undefined, operator: Operator) => {
+  /** Replaces the roles and claims of a user who was invited before. @throws UserAlreadyExists if the user has set a password */
+  const inviteAgain = async (user: User, { roles, claims }: Invitation, operator: Operator) => {
     const expectNoPassword = (current: User) => {
       if (hasPassword(current)) throw new UserAlreadyExists("email");
     };
     expectNoPassword(user);
-    const isSame = roles === undefined || isEqualSet(roles, user.roles);
-    const invited = isSame ? user : await change(user.id, { roles }, operator, expectNoPassword);
+    const changes = {
+      roles: roles && !isEqualSet(roles, user.roles) ? roles : undefined,
+      claims: claims && changedNames(claims, user.claims).length > 0 ? claims : undefined,
+    };
+    const isSame = changes.roles === undefined && changes.claims === undefined;
+    const invited = isSame ? user : await change(user.id, changes, operator, expectNoPassword);
     await outbox.request("invitation", user.email, { isLimited: false });
     return invited;
   };
 
   /** @throws UserAlreadyExists */
-  const createInvited = async ({ email, username, roles = [], emailVerified = false }: Invitation) => {
+  const createInvited = async (invitation: Invitation) => {
+    const { email, username, roles = [], claims, emailVerified = false } = invitation;
     for (const candidate of username === undefined ? usernameCandidates(localPartOf(email)) : [username]) {
-      const names = { email, username: candidate, roles: [...roles], emailVerified };
-      const user = { ...names, ...createEndedPassword(), invites: true };
+      const values = { email, username: candidate, roles: [...roles], claims, emailVerified };
+      const user = { ...values, ...createEndedPassword(), invites: true };
       const created = await users.create(user).catch((error: unknown) => {
         const isTaken = error instanceof UserAlreadyExists && error.field === "username";
         if (!isTaken || username !== undefined) throw error;
@@ -159,8 +179,7 @@ export function createAdministration({
 
     async create(values, operator) {
       const user = await users.create(values);
-      const roles = user.roles.length > 0 ? { roles: user.roles, previous_roles: [] } : {};
-      write("user.registered", user, operator, roles);
+      write("user.registered", user, operator, givenTo(user));
       return user;
     },
 
@@ -185,10 +204,9 @@ export function createAdministration({
       const existing = await users.findByEmail(invitation.email);
       expectRecipient(existing ?? { email: invitation.email, isActive: true });
       const user = existing
-        ? await inviteAgain(existing, invitation.roles, operator)
+        ? await inviteAgain(existing, invitation, operator)
         : await createInvited(invitation);
-      const roles = existing ? {} : { roles: user.roles, previous_roles: [] };
-      write("user.invited", user, operator, user.roles.length > 0 ? roles : {});
+      write("user.invited", user, operator, existing ? {} : givenTo(user));
       return { user, isNew: existing === null };
     },
 
@@ -212,6 +230,18 @@ export function createAdministration({
     },
   };
 }
+
+/** What the log says of a new user. */
+const givenTo = ({ roles, claims }: User) => ({
+  ...(roles.length > 0 && { roles, previous_roles: [] }),
+  ...(Object.keys(claims).length > 0 && { claims: Object.keys(claims) }),
+});
+
+/** In sorted order. */
+const changedNames = (some: Claims, others: Claims): string[] =>
+  [...new Set([...Object.keys(some), ...Object.keys(others)])]
+    .filter((name) => !isDeepStrictEqual(some[name], others[name]))
+    .sort();
 
 const isEqualSet = (some: readonly string[], others: readonly string[]): boolean =>
   new Set(some).symmetricDifference(new Set(others)).size === 0;

@@ -15,6 +15,8 @@ export interface AuditLine extends Operator {
   /** Only if the change concerns roles. */
   readonly roles?: readonly string[] | undefined;
   readonly previous_roles?: readonly string[] | undefined;
+  /** The names of the changed claims: their values can be personal data. */
+  readonly claims?: readonly string[] | undefined;
 }
 
 /** Writes the line of a change that was made. */

@@ -162,8 +162,9 @@ export const VARIABLES = {
     warn: (minutes) =>
       minutes > MINUTES_PER_DAY ? "is more than a day (1440); a stolen token stays valid for as long" : null,
   }).describe("Lifetime of tokens"),
-  AUTH_CLAIMS: variable(listOf("roles", "email_verified")).describe(
-    "Further claims of tokens, which describe the user at the time of issue; `roles` is then also in each response with a user",
+  AUTH_CLAIMS: variable(listOf("roles", "email_verified", "claims")).describe(
+    "Further claims of tokens, which describe the user at the time of issue: `claims` are those of the application; " +
+      "`roles` and `claims` are then also in each response with a user",
   ),
   AUTH_RENEWAL_DAYS: variable(wholeNumber(0, 90), { default: "0" }).describe(
     "Days after a login within which its tokens, also leaked ones, can be renewed until they are revoked; `0` for none",

@@ -1,9 +1,10 @@
 /** The wire shapes of the administration over HTTP. */
 import Type from "typebox";
 import { USERNAME_MAX_LENGTH } from "./bounds.ts";
+import { Claims } from "./claims.ts";
 import { PAGE_PARAMETERS, pageOf } from "./pages.ts";
 import { ROLE_PATTERN, SEARCHED_EMAIL_PATTERN, Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
-import { Email, NewEmail, Password, Roles, toUserWithRoles, User, Username } from "./users.ts";
+import { Email, NewEmail, Password, Roles, toDetailedUser, User, Username } from "./users.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1] });
 const Flag = Type.Boolean({ examples: [true] });
@@ -20,6 +21,7 @@ export const Reason = text({
 export const AdminUser = Type.Object({
   ...User.properties,
   roles: Roles,
+  claims: Claims,
   last_login_at: Type.Union([Timestamp, Type.Null()], {
     description: "The time of the latest login, at most a day too early. null: no login is known.",
   }),
@@ -35,14 +37,14 @@ export const AdminUser = Type.Object({
 export type AdminUser = Type.Static<typeof AdminUser>;
 
 /** What a user has besides the members of the read shape. */
-type AdminUserDetails = Omit<AdminUser, keyof ReturnType<typeof toUserWithRoles>>;
+type AdminUserDetails = Omit<AdminUser, keyof ReturnType<typeof toDetailedUser>>;
 
 /** Copies only the listed members, so that a new column is never exposed by accident. */
 export const toAdminUser = (
-  stored: Parameters<typeof toUserWithRoles>[0],
+  stored: Parameters<typeof toDetailedUser>[0],
   { last_login_at, has_password, imported, passkeys, identities, networks }: AdminUserDetails,
 ): AdminUser => ({
-  ...toUserWithRoles(stored),
+  ...toDetailedUser(stored),
   ...{ last_login_at, has_password, imported, passkeys, identities, networks },
 });
 
@@ -94,6 +96,7 @@ export const CreateAdminUserRequest = Type.Object(
       }),
     ),
     roles: Type.Optional(Roles),
+    claims: Type.Optional(Claims),
     email_verified: Type.Optional(Flag),
     reason: Type.Optional(Reason),
   },
@@ -115,6 +118,7 @@ export const UpdateAdminUserRequest = Type.Object(
     }),
     password: Type.Optional(Password),
     roles: Type.Optional(Roles),
+    claims: Type.Optional(Claims),
     is_active: Type.Optional(Flag),
     email_verified: Type.Optional(Flag),
     reason: Type.Optional(Reason),

@@ -2,6 +2,7 @@
 
 export * from "./administration.ts";
 export * from "./bounds.ts";
+export * from "./claims.ts";
 export * from "./database-url.ts";
 export * from "./digests.ts";
 export * from "./email.ts";

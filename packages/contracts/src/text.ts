@@ -25,6 +25,8 @@ export const SEARCHED_EMAIL_PATTERN = "^\\s*[^\\s\\u0000\\uD800-\\uDFFF]+\\s*$";
 
 export const ROLE_PATTERN = "^[a-z0-9:_.-]{1,64}$";
 
+export const CLAIM_NAME_PATTERN = "^[a-z][a-z0-9_.:/-]{0,63}$";
+
 /** Without padding (RFC 4648 §5). */
 export const BASE64URL_PATTERN = "^[A-Za-z0-9_-]*$";
 

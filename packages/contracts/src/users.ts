@@ -1,6 +1,7 @@
 /** The wire shapes of users: the bodies of requests, and the responses. */
 import Type from "typebox";
 import * as bounds from "./bounds.ts";
+import { Claims } from "./claims.ts";
 import {
   EMAIL_PATTERN,
   NEW_EMAIL_PATTERN,
@@ -153,8 +154,9 @@ export const User = Type.Object({
 });
 export type User = Type.Static<typeof User>;
 
-type StoredUser = Pick<User, "id" | "email" | "username"> &
-  Readonly<Record<"isActive" | "emailVerified", boolean> & Record<"createdAt" | "updatedAt", string>>;
+interface StoredUser
+  extends Pick<User, "id" | "email" | "username">,
+    Readonly<Record<"isActive" | "emailVerified", boolean> & Record<"createdAt" | "updatedAt", string>> {}
 
 /** Names that the operator assigns to users. The service itself does not interpret these names. */
 export const Roles = Type.Array(Type.String({ pattern: ROLE_PATTERN }), {
@@ -162,11 +164,21 @@ export const Roles = Type.Array(Type.String({ pattern: ROLE_PATTERN }), {
   description: "What other services permit the user, for example; the service itself ignores them.",
   examples: [["admin"]],
 });
-/** `roles` is present if access tokens contain the claim `roles`, and absent otherwise. */
-export const UserWithRoles = Type.Object(
-  { ...User.properties, roles: Type.Optional(Roles) },
-  { $id: "UserResponse" },
-);
+/** Which members the read shape has in addition: those that access tokens contain, too. */
+export type UserDetails = Readonly<Record<"hasRoles" | "hasClaims", boolean>>;
+
+/** The read shape. `roles` and `claims` are optional, because clients know no configuration. */
+export const userResponse = ({ hasRoles, hasClaims }: UserDetails) =>
+  Type.Unsafe<User & { readonly roles?: string[]; readonly claims?: Claims }>(
+    Type.Object(
+      {
+        ...User.properties,
+        ...(hasRoles && { roles: Type.Optional(Roles) }),
+        ...(hasClaims && { claims: Type.Optional(Claims) }),
+      },
+      { $id: "UserResponse" },
+    ),
+  );
 
 /** Copies only the listed members, so that a new column is never exposed by accident. */
 export const toUser = (stored: StoredUser): User => ({
@@ -179,9 +191,25 @@ export const toUser = (stored: StoredUser): User => ({
   updated_at: stored.updatedAt,
 });
 
-export const toUserWithRoles = (stored: StoredUser & { readonly roles: string[] }) => ({
+interface DetailedUser extends StoredUser {
+  readonly roles: string[];
+  readonly claims: Claims;
+}
+
+/** Returns the function that makes the read shape of {@link userResponse}. */
+export const userMapper =
+  ({ hasRoles, hasClaims }: UserDetails) =>
+  (stored: DetailedUser) => ({
+    ...toUser(stored),
+    ...(hasRoles && { roles: stored.roles }),
+    ...(hasClaims && { claims: stored.claims }),
+  });
+
+/** The read shape with all that operators know of every user. */
+export const toDetailedUser = (stored: DetailedUser) => ({
   ...toUser(stored),
   roles: stored.roles,
+  claims: stored.claims,
 });
 
 export const Token = Type.Object({

@@ -2,6 +2,7 @@
 import type { TLocalizedValidationError } from "typebox/error";
 import {
   BASE64URL_PATTERN,
+  CLAIM_NAME_PATTERN,
   CODE_CHALLENGE_PATTERN,
   CODE_VERIFIER_PATTERN,
   EMAIL_PATTERN,
@@ -23,10 +24,23 @@ const PATTERN_MESSAGES = new Map([
   [VISIBLE_TEXT_PATTERN, "must contain a visible character, and no U+0000 or lone surrogates"],
   [SEARCHED_EMAIL_PATTERN, "must not be blank or contain a blank; a + must be sent as %2B"],
   [ROLE_PATTERN, "must have 1 to 64 of the characters a to z, 0 to 9, and : _ . -"],
+  [
+    CLAIM_NAME_PATTERN,
+    "is not a name of 1 to 64 of the characters a to z, 0 to 9, and _ . : / - that begins with a letter",
+  ],
   [BASE64URL_PATTERN, "is not base64url without padding"],
   [CODE_CHALLENGE_PATTERN, "is not an S256 challenge"],
   [CODE_VERIFIER_PATTERN, "must have 43 to 128 of the characters A to Z, a to z, 0 to 9, and - . _ ~"],
 ]);
+
+/** Removes the errors that repeat others: those of each type in a union, and those of an object about its members. */
+export const withoutRepetitions = (
+  errors: readonly TLocalizedValidationError[],
+): TLocalizedValidationError[] =>
+  errors.filter(
+    ({ keyword, schemaPath }) =>
+      !schemaPath.includes("/anyOf/") && keyword !== "propertyNames" && keyword !== "additionalProperties",
+  );
 
 /**
  * Describes an error that a schema check returned. `msg` continues a sentence that begins with the name of the value. `type`
@@ -50,6 +64,11 @@ export function describeViolation(error: TLocalizedValidationError) {
       const msg = PATTERN_MESSAGES.get(pattern) ?? "must not contain U+0000 or lone surrogates";
       return { msg, type: "string_pattern_mismatch" };
     }
+    case "anyOf":
+      return {
+        msg: "must be a text without U+0000, a finite number, a boolean or an array of these",
+        type: "claim_type",
+      };
     case "minimum":
       return { msg: `must be at least ${error.params.limit}`, type: "greater_than_equal" };
     case "maximum":

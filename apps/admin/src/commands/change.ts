@@ -1,9 +1,10 @@
 /** The commands that change one user, such as `users deactivate`. Each logs the change and prints the changed user. */
 import type { Administration, Operator } from "@latchkey/administration";
 import { CliError, EXIT, write } from "@latchkey/cli";
-import { EMAIL_MAX_LENGTH, isSameEmail } from "@latchkey/contracts";
+import { CLAIMS_MAX_BYTES, EMAIL_MAX_LENGTH, isSameEmail } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { Command } from "commander";
+import { readClaims } from "../claims.ts";
 import { withDatabase } from "../database.ts";
 import type { Variables } from "../environment.ts";
 import { parseEmail, parseNewEmail, parseReason, parseRoles, parseUserRef } from "../user-arguments.ts";
@@ -150,6 +151,25 @@ up, logins return 429 until one is refilled. The service notifies the user.`,
       return ({ change }, { id }, operator) => change(id, { roles }, operator, rules);
     },
     mails: true,
+  },
+  {
+    name: "set-claims",
+    description: "replace the application's claims of a user",
+    examples: [
+      "bun run admin users set-claims ada@example.com claims.json",
+      `echo '{"plan":"pro","seats":5}' | bun run admin users set-claims ada@example.com -`,
+      "echo '{}' | bun run admin users set-claims ada@example.com -",
+    ],
+    about: `The file is a JSON object of at most ${CLAIMS_MAX_BYTES} bytes. A value is a text, a finite number,
+a boolean or an array of these; a name has 1 to 64 of the characters
+a-z 0-9 _ . : / - and begins with a letter. Tokens contain the claims if
+AUTH_CLAIMS lists claims. A change reaches the next token and ends none: what a
+user must lose at once belongs into a role, whose removal revokes all tokens.`,
+    argument: ["<file>", "JSON; - reads standard input"],
+    begin: async ([path = ""]) => {
+      const claims = await readClaims(path);
+      return ({ change }, { id }, operator) => change(id, { claims }, operator);
+    },
   },
 ];
 

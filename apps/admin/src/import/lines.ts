@@ -1,6 +1,6 @@
 /** Splits a file into lines. The text of a line that is too long is dropped, so memory is bounded. */
 
-/** Far above the length of a valid line, which is less than 1 KiB. */
+/** Far above the length of a valid line, which is less than 3 KiB. */
 const MAX_LINE_BYTES = 16 * 1024;
 const LINE_FEED = 10;
 

@@ -1,11 +1,13 @@
 /** Parses and formats one line of an import or export: a user as a JSON object. Reasons for a rejection contain no hash. */
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { CliError } from "@latchkey/cli";
 import { ID_MAX, RegisterRequest, USERNAME_MAX_LENGTH } from "@latchkey/contracts";
 import type { ImportedUser, LoginMeans, User } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
 import { Compile } from "typebox/schema";
+import { parseClaims } from "../claims.ts";
 import { parseNewEmail, parseRoles, parseUsername } from "../user-arguments.ts";
 
 export interface LineUser extends ImportedUser {
@@ -33,6 +35,7 @@ const LINE = Compile(
       /** An import does not store the time, because the user has not logged in here. */
       last_login_at: Type.Optional(Type.String({ format: "date-time" })),
       roles: Type.Optional(Type.Array(Type.String())),
+      claims: Type.Optional(Type.Unknown()),
       /** The number of passkeys. Passkeys cannot be exported. */
       passkeys: Type.Optional(Type.Integer()),
       /** The number of identities. Identities cannot be exported. */
@@ -51,7 +54,7 @@ export function parseLine(text: string, { usernameFromEmail }: { readonly userna
   try {
     const line: unknown = JSON.parse(text);
     if (LINE_IDS.Check(line)) lastId = Math.max(line.id ?? 0, line.last_id ?? 0);
-    return { user: parseUser(line, usernameFromEmail), lastId };
+    return { user: parseUser(line, text, usernameFromEmail), lastId };
   } catch (error) {
     // The message of the JSON parser must not be printed, because that message quotes the line.
     if (error instanceof SyntaxError) return { user: "The line is not valid JSON.", lastId };
@@ -61,7 +64,7 @@ export function parseLine(text: string, { usernameFromEmail }: { readonly userna
   }
 }
 
-function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string {
+function parseUser(line: unknown, text: string, usernameFromEmail: boolean): LineUser | string {
   if (!LINE.Check(line)) {
     const [, [error]] = LINE.Errors(line);
     // For an unknown member, the validator reports the keyword `boolean`: `additionalProperties: false` is the member's schema.
@@ -83,6 +86,7 @@ function parseUser(line: unknown, usernameFromEmail: boolean): LineUser | string
     emailVerified: line.email_verified,
     createdAt: createdAt?.toISOString(),
     roles: line.roles && parseRoles(line.roles),
+    claims: line.claims === undefined ? undefined : parseClaims(line.claims, text, Object.keys(line).length),
   };
 }
 
@@ -114,6 +118,7 @@ export function differences(existing: User, line: LineUser): string[] {
     email_verified: existing.emailVerified === (line.emailVerified ?? existing.emailVerified),
     created_at: existing.createdAt === (line.createdAt ?? existing.createdAt),
     roles: `${existing.roles}` === `${line.roles ?? existing.roles}`,
+    claims: isDeepStrictEqual(existing.claims, line.claims ?? existing.claims),
   };
   return Object.entries(same).flatMap(([name, isSame]) => (isSame ? [] : [name]));
 }
@@ -124,9 +129,20 @@ export function formatLine(user: User, last_id: number, means?: LoginMeans): str
   const own = hashing.isStoredHash(hashedPassword) && hashing.hasPassword(user) ? hashedPassword : null;
   const login = { email, username, password_hash: hashing.validImportedHash(user) ?? own };
   const roles = user.roles.length > 0 && { roles: user.roles };
+  const claims = Object.keys(user.claims).length > 0 && { claims: user.claims };
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
   const times = { created_at, ...(user.lastLoginAt !== null && { last_login_at: user.lastLoginAt }) };
   const counts = { passkeys: means?.passkeys || undefined, identities: means?.identities || undefined };
   const factor = user.factorId !== null && { second_factor: true };
-  return JSON.stringify({ id, last_id, ...login, ...flags, ...times, ...roles, ...counts, ...factor });
+  return JSON.stringify({
+    id,
+    last_id,
+    ...login,
+    ...flags,
+    ...times,
+    ...roles,
+    ...claims,
+    ...counts,
+    ...factor,
+  });
 }

@@ -1,7 +1,7 @@
 /** `users …`, while another process has the database open, as the service does. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { toUserWithRoles, type User } from "@latchkey/contracts";
+import { toDetailedUser, type User } from "@latchkey/contracts";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { EMAIL, openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
 import { runTool } from "../support/tool.ts";
@@ -17,7 +17,7 @@ test("create prints the user as the API does, and the user can log in", async ()
   const command = ["users", "create", " Ada@Example.COM ", "-u", "ada"];
   const ada = await shared.json<User>(command, `${PASSWORD}\n`);
   const stored = await shared.database.users.findByEmail(EMAIL);
-  expect<unknown>(stored && toUserWithRoles(stored)).toEqual(ada);
+  expect<unknown>(stored && toDetailedUser(stored)).toEqual(ada);
   expect(ada).toMatchObject({ username: "ada", is_active: true, email_verified: false });
   expect(await shared.canLogIn(PASSWORD)).toBe(true);
   const email_digest = (await shared.database.digests.openEmailDigest())(EMAIL);

@@ -8,7 +8,14 @@ import {
 } from "@latchkey/contracts";
 import Type from "typebox";
 import { ServiceError } from "../errors.ts";
-import { ACCEPTED_JSON, type JsonReader, readJsonMembers, readJsonTexts } from "./json.ts";
+import {
+  ACCEPTED_JSON,
+  InvalidMember,
+  type JsonReader,
+  readJsonClaims,
+  readJsonMembers,
+  readJsonTexts,
+} from "./json.ts";
 
 /** `application/json` (RFC 8259 §11), or a type with the suffix `+json` (RFC 6839 §3.1). Parameters are ignored. */
 const JSON_CONTENT_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
@@ -17,15 +24,15 @@ const DRAIN_TIMEOUT_MS = 1000;
 /** A body is drained until the timeout if its chunks have at least this average size. */
 const DRAIN_CHUNK_BYTES = 4096;
 
-const refuse = (type: string, msg: string): never => {
-  throw new ServiceError("INVALID_REQUEST", { issues: [{ loc: ["body"], msg, type }] });
+const refuse = (type: string, msg: string, members: readonly string[] = []): never => {
+  throw new ServiceError("INVALID_REQUEST", { issues: [{ loc: ["body", ...members], msg, type }] });
 };
 
 /**
  * Returns the `parse` function of a route. This function returns the members that the schema declares, with a normalized
  * `email`, or null if the body is JSON but not an object. A new e-mail is also converted to ASCII.
  * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON, more than 64 levels
- * or an object with more than 256 members; `content_encoding` if the body is compressed; `content_type` if `Content-Type` is not JSON
+ * or an object with more than 256 members, or for claims that no reader accepts; `content_encoding` if the body is compressed; `content_type` if `Content-Type` is not JSON
  * @throws PAYLOAD_TOO_LARGE when more than 128 KiB or 512 chunks were received
  */
 export function jsonBody(schema: Type.TObject) {
@@ -49,7 +56,8 @@ export function jsonBody(schema: Type.TObject) {
         members.email = isNewEmail ? toAsciiEmail(email) : email;
       }
       return members;
-    } catch {
+    } catch (error) {
+      if (error instanceof InvalidMember) return refuse("json_invalid", error.message, [error.member]);
       return refuse("json_invalid", `must be ${ACCEPTED_JSON}`);
     }
   };
@@ -59,6 +67,7 @@ function createReader({ properties }: Type.TObject) {
   const names = Object.keys(properties);
   const readers = Object.entries(properties).flatMap(([name, property]): [string, JsonReader][] => {
     if (Type.IsObject(property)) return [[name, createReader(property)]];
+    if ("propertyNames" in property) return [[name, readJsonClaims(name)]];
     if (!Type.IsArray(property)) return [];
     const maxItems = "maxItems" in property ? Number(property.maxItems) : 0;
     return [[name, readJsonTexts(maxItems)]];

@@ -3,7 +3,7 @@
  * and short string to a hash table whose hash function has no secret. A client can therefore send strings whose hashes collide,
  * which take quadratic time.
  */
-import { JSON_MAX_DEPTH, JSON_MAX_MEMBERS } from "@latchkey/contracts";
+import { countNames, JSON_MAX_DEPTH, JSON_MAX_MEMBERS } from "@latchkey/contracts";
 
 const [SPACE, QUOTE, PLUS, COMMA, MINUS, DOT] = [0x20, 0x22, 0x2b, 0x2c, 0x2d, 0x2e];
 const [ZERO, NINE, COLON, LOWER_A, LOWER_E, LOWER_F] = [0x30, 0x39, 0x3a, 0x61, 0x65, 0x66];
@@ -118,6 +118,35 @@ export const readJsonTexts =
     }
     const isComplete = at === json.length - 1 || texts.length > maxItems;
     return isComplete ? texts : [...texts, null];
+  };
+
+/** A member is JSON that its reader does not accept. */
+export class InvalidMember extends SyntaxError {
+  constructor(
+    readonly member: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Valid claims have at most 1 KiB. Escapes and white space can make their text longer. */
+const CLAIMS_MAX_LENGTH = 8192;
+
+/**
+ * Returns the claims, with whatever values. A longer text is not parsed, and a repeated name would silently end the earlier one.
+ * @throws {InvalidMember}
+ */
+export const readJsonClaims =
+  (name: string): JsonReader =>
+  (json) => {
+    if (json.length > CLAIMS_MAX_LENGTH)
+      throw new InvalidMember(name, `must have at most ${CLAIMS_MAX_LENGTH} characters`);
+    const claims: object = JSON.parse(json);
+    const isFlat = Object.values(claims).every((value) => typeof value !== "object" || Array.isArray(value));
+    if (isFlat && countNames(json) > Object.keys(claims).length)
+      throw new InvalidMember(name, "must not have a name twice");
+    return claims;
   };
 
 /** Whether the string at `start`, which can contain `\u` escapes, equals `name`. Allocates nothing. */

@@ -2,7 +2,12 @@
  * Checks requests against wire schemas. The length of every string is checked before any pattern runs, and an issue
  * never contains the submitted value.
  */
-import { describeTooLong, describeViolation, type ValidationIssue } from "@latchkey/contracts";
+import {
+  describeTooLong,
+  describeViolation,
+  type ValidationIssue,
+  withoutRepetitions,
+} from "@latchkey/contracts";
 import Type from "typebox";
 import type { TLocalizedValidationError } from "typebox/error";
 import { Compile } from "typebox/schema";
@@ -42,7 +47,7 @@ export function validator<Schema extends Type.TObject>(
     const [, errors] = compiled.Errors(tooLong.length === 0 ? candidate : { ...members, ...emptied });
     const issues = [
       ...tooLong.map(({ name, maxLength }) => ({ loc: [location, name], ...describeTooLong(maxLength) })),
-      ...errors
+      ...withoutRepetitions(errors)
         .flatMap((error) => issuesOf(error, location))
         .filter(({ loc: [, name = ""] }) => !(name in emptied)),
     ];
@@ -110,10 +115,13 @@ function readNumbers(members: Members, schema: Type.TObject): void {
 }
 
 function issuesOf(error: TLocalizedValidationError, location: string): ValidationIssue[] {
-  const loc = [location, ...error.instancePath.split("/").slice(1)];
+  const loc = [location, ...error.instancePath.split("/").slice(1).map(decodePointer)];
   if (error.keyword !== "required" && error.keyword !== "dependentRequired")
     return [{ loc, ...describeViolation(error) }];
   const { params } = error;
   const names = "dependencies" in params ? params.dependencies : params.requiredProperties;
   return names.map((name) => ({ loc: [...loc, name], msg: "is required", type: "missing" }));
 }
+
+/** A part of a JSON pointer (RFC 6901 §3): the name of a claim can contain a slash. */
+const decodePointer = (part: string): string => part.replaceAll("~1", "/").replaceAll("~0", "~");

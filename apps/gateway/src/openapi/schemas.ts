@@ -89,7 +89,8 @@ export function translate(part: unknown): unknown {
 
 /** Replaces or removes the JSON Schema keywords that 3.0.3 does not have. */
 function translateMembers(schema: object): JsonObject {
-  const { $id, dependentRequired, const: constant, examples, anyOf, pattern, ...rest } = schema as JsonObject;
+  const { $id, dependentRequired, propertyNames, ...others } = schema as JsonObject;
+  const { const: constant, examples, anyOf, pattern, ...rest } = others;
   return {
     ...mapMembers(rest, translate),
     // Generators give a member without a type any value.

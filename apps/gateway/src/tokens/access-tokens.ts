@@ -50,7 +50,7 @@ export interface LoginClaims {
   readonly acr?: AuthenticationClass;
 }
 
-type TokenUser = Pick<User, "id" | "tokenVersion" | "roles" | "emailVerified">;
+type TokenUser = Pick<User, "id" | "tokenVersion" | "roles" | "claims" | "emailVerified">;
 
 export interface Tokens {
   /** Whether tokens state how their user logged in. */
@@ -95,7 +95,7 @@ export function createTokens(
     const { auth_time = now, amr, acr = "1fa" } = login;
     const isTimed = renewalDays > 0 || hasSecondFactor || login.auth_time !== undefined;
     // RFC 9068 §2.2.3.1 defines `roles`.
-    const further = { roles: user.roles, email_verified: user.emailVerified };
+    const further = { roles: user.roles, email_verified: user.emailVerified, claims: user.claims };
     return {
       sub: String(user.id),
       ver: user.tokenVersion,

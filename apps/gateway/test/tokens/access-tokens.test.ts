@@ -179,10 +179,10 @@ const change = (token: string, at: number): string =>
 
 test("verify returns the user id, the version and the token id, and null for a token id that cannot be stored", async () => {
   const { sign, verify } = await openTokens();
-  const token = await sign({ id: 7, tokenVersion: 3, roles: [], emailVerified: false });
+  const token = await sign({ id: 7, tokenVersion: 3, roles: [], claims: {}, emailVerified: false });
   const exceptToken = String(openToken(token).claims.jti);
   expect(await verify(token)).toEqual({ userId: 7, guard: { version: 3, exceptToken }, login: {} });
-  expect(await sign({ id: 7, tokenVersion: 3, roles: [], emailVerified: false })).not.toBe(token);
+  expect(await sign({ id: 7, tokenVersion: 3, roles: [], claims: {}, emailVerified: false })).not.toBe(token);
 
   const tokenIdOf = async (jti?: unknown) =>
     (await verify(forge({ claims: { sub, exp, jti } })))?.guard.exceptToken;

@@ -19,7 +19,7 @@ async function tokensOf(env: Variables) {
   const { sign, verify } = createTokens(keys, tokens);
   return {
     keys: keys.publicKeySet.keys,
-    sign: () => sign({ id: 7, tokenVersion: 0, roles: [], emailVerified: false }),
+    sign: () => sign({ id: 7, tokenVersion: 0, roles: [], claims: {}, emailVerified: false }),
     isValid: async (token: string) => (await verify(token)) !== null,
     /** Of a mail, signed with this key. */
     isValidLink: (material: string | Uint8Array) => {

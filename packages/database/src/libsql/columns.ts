@@ -1,4 +1,5 @@
 /** Drizzle's builders for the columns and tables of libsql. */
+import type { Claims } from "@latchkey/contracts";
 import { type SQLWrapper, sql } from "drizzle-orm";
 import { customType, integer } from "drizzle-orm/sqlite-core";
 import { CLAIMS_TYPE } from "../claims.ts";
@@ -41,9 +42,7 @@ export const timestamp = customType<{ data: string; driverData: string }>({
 });
 
 export const roles = customType<{ data: string[]; driverData: string }>(ROLES_TYPE);
-export const claims = customType<{ data: Readonly<Record<string, unknown>>; driverData: string }>(
-  CLAIMS_TYPE,
-);
+export const claims = customType<{ data: Claims; driverData: string }>(CLAIMS_TYPE);
 
 export const boolean = (name = "") => integer(name, { mode: "boolean" });
 

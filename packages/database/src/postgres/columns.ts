@@ -1,4 +1,5 @@
 /** Drizzle's builders for the columns and tables of PostgreSQL. */
+import type { Claims } from "@latchkey/contracts";
 import { type SQLWrapper, sql } from "drizzle-orm";
 import { bigint as bigintColumn, customType, PgSchema } from "drizzle-orm/pg-core";
 import { CLAIMS_TYPE } from "../claims.ts";
@@ -26,9 +27,7 @@ export const timestamp = customType<{ data: string; driverData: Date | string }>
 });
 
 export const roles = customType<{ data: string[]; driverData: string }>(ROLES_TYPE);
-export const claims = customType<{ data: Readonly<Record<string, unknown>>; driverData: string }>(
-  CLAIMS_TYPE,
-);
+export const claims = customType<{ data: Claims; driverData: string }>(CLAIMS_TYPE);
 
 export const bigint = (name = "") => bigintColumn(name, { mode: "number" });
 

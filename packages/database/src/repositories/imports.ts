@@ -4,7 +4,7 @@
  * imports skip a remembered e-mail address.
  */
 import { createHmac, randomBytes, randomInt } from "node:crypto";
-import { toAsciiEmail } from "@latchkey/contracts";
+import { type Claims, toAsciiEmail } from "@latchkey/contracts";
 import { and, gt, inArray, lte, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import type { Select } from "../row-decoder.ts";
@@ -18,6 +18,7 @@ export interface ImportedUser extends Pick<User, "email" | "username" | "hashedP
   readonly emailVerified?: boolean | undefined;
   readonly createdAt?: Timestamp | undefined;
   readonly roles?: string[] | undefined;
+  readonly claims?: Claims | undefined;
 }
 
 const KEPT_SECONDS = 90 * 24 * 60 * 60;

@@ -2,7 +2,7 @@
  * The changes that an operator makes to a user. Invariants: all members of one change take effect in one transaction, which locks
  * the user first; and each member has the effect that it has alone.
  */
-import { isSameEmail } from "@latchkey/contracts";
+import { type Claims, isSameEmail } from "@latchkey/contracts";
 import { eq, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import type { User } from "../tables.ts";
@@ -19,6 +19,8 @@ export interface OperatorChange {
   readonly hashedPassword?: string | undefined;
   /** The removal of a role ends all tokens. */
   readonly roles?: readonly string[] | undefined;
+  /** Replaces all. Ends no token: the next ones have the new claims. */
+  readonly claims?: Claims | undefined;
   /** The present state changes nothing. An activation ends all tokens, so that earlier ones stay invalid. */
   readonly isActive?: boolean | undefined;
   readonly username?: string | undefined;
@@ -90,7 +92,15 @@ export function createOperatorChanges(
   const apply = async (
     transaction: Orm,
     before: User,
-    { email = before.email, hashedPassword, roles, isActive, username, emailVerified }: OperatorChange,
+    {
+      email = before.email,
+      hashedPassword,
+      roles,
+      claims,
+      isActive,
+      username,
+      emailVerified,
+    }: OperatorChange,
     options: OperatorChangeOptions,
   ): Promise<User> => {
     const { notifies } = options;
@@ -104,7 +114,7 @@ export function createOperatorChanges(
     const isActivated = isActive === true && !before.isActive;
     const isUnverified = emailVerified === false && before.emailVerified;
     const values = {
-      ...{ roles: roles && [...roles], username, emailVerified },
+      ...{ roles: roles && [...roles], claims, username, emailVerified },
       isActive: isActive === before.isActive ? undefined : isActive,
       ...((isRoleRemoved || isActivated || isUnverified) && revocation()),
     };

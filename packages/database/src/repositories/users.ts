@@ -1,5 +1,5 @@
 /** Users. Each change except that of `storeNetwork` is one statement or one transaction, and therefore atomic. */
-import { emailForms } from "@latchkey/contracts";
+import { type Claims, emailForms } from "@latchkey/contracts";
 import { and, eq, getTableColumns, inArray } from "drizzle-orm";
 import type { Dialect } from "../dialect.ts";
 import { singleRow } from "../row-decoder.ts";
@@ -25,6 +25,8 @@ export interface NewUser extends Pick<User, "email" | "username" | "hashedPasswo
   readonly emailVerified?: boolean | undefined;
   /** @default no roles */
   readonly roles?: string[];
+  /** @default none */
+  readonly claims?: Claims | undefined;
   /** A network that is stored together with the user. */
   readonly networkDigest?: string | undefined;
   /** Whether a verification mail is written to the outbox together with the user. @default false */

@@ -51,6 +51,10 @@ export function administrationOperations(options: AdministrationOperationsOption
   const { service, passwordMinLength, isListedPassword, sendsMail } = options;
   const emailIssues = ({ email }: { readonly email: string }) =>
     contracts.isMailable(email) ? [] : [INVALID_EMAIL];
+  const claimsIssues = ({ claims }: { readonly claims?: contracts.Claims }) => {
+    const issue = claims && contracts.describeTooLarge(claims);
+    return issue ? [{ loc: ["body", "claims"], ...issue }] : [];
+  };
   const passwordIssues = ({ password }: { readonly password?: string }) =>
     password !== undefined && isListedPassword(password) ? [LISTED_PASSWORD] : [];
 
@@ -91,12 +95,13 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users",
       summary: "Create or invite a user",
       description:
-        "With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles`, if they are sent; `username` and `email_verified` are ignored.",
+        "With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles` and `claims`, if they are sent; `username` and `email_verified` are ignored.",
       body: contracts.withPasswordMinLength(contracts.CreateAdminUserRequest, passwordMinLength),
       refineBody: (body) => [
         ...emailIssues(body),
         ...combinationIssues(body, sendsMail),
         ...passwordIssues(body),
+        ...claimsIssues(body),
       ],
       issues: [INVALID_EMAIL],
       success: { status: 201, description: "The new user.", schema: contracts.AdminUser },
@@ -143,9 +148,9 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users/:id",
       summary: "Change a user",
       description:
-        "Makes all changes or none; an empty object changes nothing. The present `email` changes nothing, also if its case, the form of its domain or spaces around it differ. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, `is_active: true` for an inactive user, and `email_verified: false` for a verified e-mail end all tokens. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.",
+        "Makes all changes or none; an empty object changes nothing. The present `email` changes nothing, also if its case, the form of its domain or spaces around it differ. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, `is_active: true` for an inactive user, and `email_verified: false` for a verified e-mail end all tokens. `claims` replaces all claims, and ends no token: the next ones have the new claims. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.",
       body: contracts.withPasswordMinLength(contracts.UpdateAdminUserRequest, passwordMinLength),
-      refineBody: passwordIssues,
+      refineBody: (body) => [...passwordIssues(body), ...claimsIssues(body)],
       issues: [...OF_USER.issues, INVALID_EMAIL],
       success: { status: 200, description: "The changed user.", schema: contracts.AdminUser },
       errors: ["USER_NOT_FOUND", "USER_ALREADY_EXISTS", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],

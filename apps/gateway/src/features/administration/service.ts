@@ -105,19 +105,19 @@ export function createAdministrationService(options: AdministrationServiceOption
       return { items, nextAfter: rows.length > request.limit ? (items.at(-1)?.id ?? null) : null };
     },
     async create(request, operator, signal) {
-      const { email, username, password, email_verified: emailVerified } = request;
+      const { email, username, password, claims, email_verified: emailVerified } = request;
       const roles = request.roles && toSet(request.roles);
       if (password === undefined || username === undefined) {
-        const invitation = { email, username, roles, emailVerified };
+        const invitation = { email, username, roles, claims, emailVerified };
         const { user, isNew } = await administration.invite(invitation, operator);
         return { user: await describe(user), isNew };
       }
       const hashedPassword = await hasher.hash(password, { signal });
-      const user = { email, username, hashedPassword, roles: roles ?? [], emailVerified };
+      const user = { email, username, hashedPassword, roles: roles ?? [], claims, emailVerified };
       return { user: await describe(await administration.create(user, operator)), isNew: true };
     },
     async update(id, request, operator, signal) {
-      const { username, email, password, roles } = request;
+      const { username, email, password, roles, claims } = request;
       const { is_active: isActive, email_verified: emailVerified } = request;
       const user = await administration.find({ id });
       // A stored e-mail can be older than the rule for new ones. A program that sends it back changes nothing.
@@ -132,6 +132,7 @@ export function createAdministrationService(options: AdministrationServiceOption
         email: email && toAsciiEmail(email),
         hashedPassword,
         roles: roles && toSet(roles),
+        claims,
         isActive,
         emailVerified,
       };

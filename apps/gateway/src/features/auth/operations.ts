@@ -49,9 +49,7 @@ export function authOperations(options: AuthOperationsOptions) {
   const removesLogins = rules.hasPasskeys || rules.hasIdentities;
   const updateBody = (requireCurrentPassword: boolean) =>
     withMinLength(contracts.updateUserRequest({ requireCurrentPassword, hasPasskeys: removesLogins }));
-  const [User, toUser] = rules.hasRoles
-    ? [contracts.UserWithRoles, contracts.toUserWithRoles]
-    : [contracts.User, contracts.toUser];
+  const [User, toUser] = [contracts.userResponse(rules), contracts.userMapper(rules)];
   return [
     operation({
       id: "register",
