@@ -40,7 +40,10 @@ export function parseClaims(claims: unknown, json: string, otherNames = 0): Clai
  * @throws {CliError} with exit code 69 if the file cannot be read, or 65 if it has no valid claims
  */
 export async function readClaims(path: string): Promise<Claims> {
-  const bytes = path === "-" ? await Bun.stdin.bytes() : await readFile(path).catch(failReading(path));
+  const bytes =
+    path === "-"
+      ? Buffer.concat(await Array.fromAsync(process.stdin))
+      : await readFile(path).catch(failReading(path));
   try {
     const json = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return parseClaims(JSON.parse(json), json);

@@ -37,8 +37,8 @@ const EXIT_CODES = `Exit codes:
   1    rejected: user not found, duplicate name, or confirmation declined
   64   usage: invalid command, option, argument or password
   65   migration: the schema cannot be migrated to this release;
-       users import: lines were rejected; users set-claims: the file has no valid
-       claims; users set-roles: the e-mail is not verified;
+       users import: lines were rejected; users set-claims: the file has no
+       valid claims; users set-roles: the e-mail is not verified;
        restore: the file is not a backup;
        copy: the target has rows or rejects one, or a schema is not that of this
        release; raise-ids, restore: no further ids

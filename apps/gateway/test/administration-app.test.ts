@@ -253,6 +253,85 @@ eachDatabase((startOn) => {
     expect(admin.events()).toEqual([]);
   });
 
+  test("claims are replaced as a whole and reach the next token, and the log has the names of the changed ones", async () => {
+    await using service = await startOn({ env: { ...ENV, AUTH_CLAIMS: "claims" } });
+    await using admin = await openAdministration(service);
+    const claims = { plan: "pro", "https://x.example/tier": 1.5, teams: ["ä", 2, true] };
+    const created = await admin.call("POST", "/admin/users", { body: { ...ada, claims } });
+    const user = created.expect<AdminUser>(201);
+    expect(user.claims).toEqual(claims);
+    const path = `/admin/users/${user.id}`;
+    const token = await service.login(ada);
+    const next = { plan: "free", teams: ["ä", 2, true] };
+    const changed = await admin.call("PATCH", path, { body: { claims: next, reason: "ticket 3" } });
+    expect(changed.expect<AdminUser>(200).claims).toEqual(next);
+    expect((await service.call("GET", "/auth/me", { token })).expect<AdminUser>(200).claims).toEqual(next);
+    const invite = (body: object) =>
+      admin.call("POST", "/admin/users", { body: { email: "bob@example.org", invite: true, ...body } });
+    const bob = (await invite({ claims: { plan: "pro" } })).expect<AdminUser>(201);
+    expect((await invite({ claims: { plan: "pro" } })).expect<AdminUser>(200).claims).toEqual({
+      plan: "pro",
+    });
+    expect((await invite({ claims: {} })).expect<AdminUser>(200).claims).toEqual({});
+    const line = { actor: "admin:shop", user_id: user.id };
+    const invited = { ...line, event: "user.invited", user_id: bob.id };
+    expect(admin.events()).toEqual([
+      { ...line, event: "user.registered", claims: Object.keys(claims) },
+      { ...line, event: "claims.changed", claims: ["https://x.example/tier", "plan"], reason: "ticket 3" },
+      { ...invited, claims: ["plan"] },
+      invited,
+      { ...line, event: "claims.changed", user_id: bob.id, claims: ["plan"] },
+      invited,
+    ]);
+  });
+
+  test("invalid claims get one issue each, and those of 1 KiB in UTF-8 are accepted", async () => {
+    await using service = await startOn({ env: ENV });
+    await using admin = await openAdministration(service);
+    const { user } = await service.register();
+    const patch = (json: string) =>
+      admin.call("PATCH", `/admin/users/${user.id}`, { body: `{"claims":${json}}` });
+    const text = (characters: number) => JSON.stringify({ a: "ä".repeat(characters) });
+    const depth = (levels: number) => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+    const invalid: readonly (readonly [json: string, loc: string[], type: string])[] = [
+      ["null", [], "object_type"],
+      ["[]", [], "object_type"],
+      ['"plan"', [], "object_type"],
+      ['{"__proto__":1}', ["__proto__"], "string_pattern_mismatch"],
+      ['{"Plan":1}', ["Plan"], "string_pattern_mismatch"],
+      ['{"":1}', [""], "string_pattern_mismatch"],
+      ['{"ä":1}', ["ä"], "string_pattern_mismatch"],
+      [`{"${"a".repeat(65)}":1}`, ["a".repeat(65)], "string_pattern_mismatch"],
+      ['{"a/b~c":1}', ["a/b~c"], "string_pattern_mismatch"],
+      ['{"a/b":null}', ["a/b"], "claim_type"],
+      ['{"a":{"b":1}}', ["a"], "claim_type"],
+      ['{"a":{"b":1,"b":2}}', ["a"], "claim_type"],
+      [depth(2), ["a"], "claim_type"],
+      [depth(60), ["a"], "claim_type"],
+      ['{"a":1e400}', ["a"], "claim_type"],
+      ['{"a":[-1e400]}', ["a"], "claim_type"],
+      ['{"a":"\\u0000"}', ["a"], "claim_type"],
+      ['{"a":["\\ud800"]}', ["a"], "claim_type"],
+      ['{"a":1,"\\u0061":2}', [], "json_invalid"],
+      [text(509), [], "claims_too_large"],
+      [text(9000), [], "json_invalid"],
+    ];
+    for (const [json, loc, type] of invalid) {
+      const { status, body } = await patch(json);
+      const found = body as { detail?: readonly { loc: string[]; type: string }[] };
+      const issues = found.detail?.map(({ loc, type }) => ({ loc, type }));
+      expect([json.slice(0, 80), status, issues]).toEqual([
+        json.slice(0, 80),
+        422,
+        [{ loc: ["body", "claims", ...loc], type }],
+      ]);
+    }
+    expect((await admin.call("GET", `/admin/users/${user.id}`)).body).toMatchObject({ claims: {} });
+    for (const json of [text(508), ` { "constructor" : [ ] } `, "{}"])
+      expect((await patch(json)).expect<AdminUser>(200).claims).toEqual(JSON.parse(json));
+    expect(admin.events().map(({ event }) => event)).toEqual(Array(3).fill("claims.changed"));
+  });
+
   test("users are listed page by page and found by each condition", async () => {
     await using service = await startOn({ env: ENV });
     await using admin = await openAdministration(service);

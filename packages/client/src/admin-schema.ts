@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Create or invite a user
-         * @description With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles`, if they are sent; `username` and `email_verified` are ignored.
+         * @description With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles` and `claims`, if they are sent; `username` and `email_verified` are ignored.
          */
         post: operations["createUser"];
         delete?: never;
@@ -47,7 +47,7 @@ export interface paths {
         head?: never;
         /**
          * Change a user
-         * @description Makes all changes or none; an empty object changes nothing. The present `email` changes nothing, also if its case, the form of its domain or spaces around it differ. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, `is_active: true` for an inactive user, and `email_verified: false` for a verified e-mail end all tokens. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.
+         * @description Makes all changes or none; an empty object changes nothing. The present `email` changes nothing, also if its case, the form of its domain or spaces around it differ. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, `is_active: true` for an inactive user, and `email_verified: false` for a verified e-mail end all tokens. `claims` replaces all claims, and ends no token: the next ones have the new claims. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.
          */
         patch: operations["updateUser"];
         trace?: never;
@@ -212,6 +212,16 @@ export interface components {
              *     ]
              */
             roles?: string[];
+            /**
+             * @description The application's claims, such as a plan; the service itself ignores them. At most 1024 bytes of JSON. A name has 1 to 64 of the characters a to z, 0 to 9, and `_ . : / -`, and begins with a letter. A value is a text, a finite number, a boolean or an array of these.
+             * @example {
+             *       "plan": "pro",
+             *       "seats": 5
+             *     }
+             */
+            claims?: {
+                [key: string]: string | number | boolean | (string | number | boolean)[];
+            };
             /** @example true */
             email_verified?: boolean;
             /**
@@ -247,6 +257,16 @@ export interface components {
              *     ]
              */
             roles?: string[];
+            /**
+             * @description The application's claims, such as a plan; the service itself ignores them. At most 1024 bytes of JSON. A name has 1 to 64 of the characters a to z, 0 to 9, and `_ . : / -`, and begins with a letter. A value is a text, a finite number, a boolean or an array of these.
+             * @example {
+             *       "plan": "pro",
+             *       "seats": 5
+             *     }
+             */
+            claims?: {
+                [key: string]: string | number | boolean | (string | number | boolean)[];
+            };
             /** @example true */
             is_active?: boolean;
             /** @example true */
@@ -293,6 +313,16 @@ export interface components {
              *     ]
              */
             roles: string[];
+            /**
+             * @description The application's claims, such as a plan; the service itself ignores them. At most 1024 bytes of JSON. A name has 1 to 64 of the characters a to z, 0 to 9, and `_ . : / -`, and begins with a letter. A value is a text, a finite number, a boolean or an array of these.
+             * @example {
+             *       "plan": "pro",
+             *       "seats": 5
+             *     }
+             */
+            claims: {
+                [key: string]: string | number | boolean | (string | number | boolean)[];
+            };
             /**
              * Format: date-time
              * @description RFC 3339 in UTC with milliseconds

@@ -857,6 +857,16 @@ export interface components {
              *     ]
              */
             roles?: string[];
+            /**
+             * @description The application's claims, such as a plan; the service itself ignores them. At most 1024 bytes of JSON. A name has 1 to 64 of the characters a to z, 0 to 9, and `_ . : / -`, and begins with a letter. A value is a text, a finite number, a boolean or an array of these.
+             * @example {
+             *       "plan": "pro",
+             *       "seats": 5
+             *     }
+             */
+            claims?: {
+                [key: string]: string | number | boolean | (string | number | boolean)[];
+            };
         };
         TokenResponse: {
             /**

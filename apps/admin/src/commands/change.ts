@@ -156,12 +156,12 @@ up, logins return 429 until one is refilled. The service notifies the user.`,
     name: "set-claims",
     description: "replace the application's claims of a user",
     examples: [
-      "bun run admin users set-claims ada@example.com claims.json",
-      `echo '{"plan":"pro","seats":5}' | bun run admin users set-claims ada@example.com -`,
-      "echo '{}' | bun run admin users set-claims ada@example.com -",
+      "bun run admin users set-claims 42 claims.json",
+      `echo '{"plan":"pro"}' | bun run admin users set-claims 42 -`,
+      "echo '{}' | bun run admin users set-claims 42 -",
     ],
-    about: `The file is a JSON object of at most ${CLAIMS_MAX_BYTES} bytes. A value is a text, a finite number,
-a boolean or an array of these; a name has 1 to 64 of the characters
+    about: `The file is a JSON object of at most ${CLAIMS_MAX_BYTES} bytes. A value is a text, a finite
+number, a boolean or an array of these. A name has 1 to 64 of the characters
 a-z 0-9 _ . : / - and begins with a letter. Tokens contain the claims if
 AUTH_CLAIMS lists claims. A change reaches the next token and ends none: what a
 user must lose at once belongs into a role, whose removal revokes all tokens.`,

@@ -4,7 +4,7 @@ import { EXIT } from "@latchkey/cli";
 import { runTool } from "../support/tool.ts";
 
 const USERS =
-  "create show list activate deactivate set-password revoke-tokens set-roles set-email send-reset delete import export stats";
+  "create show list activate deactivate set-password revoke-tokens set-roles set-claims set-email send-reset delete import export stats";
 const COMMANDS = [
   ...USERS.split(" ").map((name) => `users ${name}`),
   ...["migrate", "raise-ids", "mail test", "secret generate", "hash bench"],

@@ -63,12 +63,12 @@ test("without --commit, nothing is written; an import can be repeated, and other
   const repeated = await importLines(shared, toFile(lines), "--commit");
   expect(repeated).toMatchObject({ new: 0, existing: 3 });
   const changed = [
-    user("ada", { password_hash: ARGON2, is_active: true, roles: ["admin"] }),
+    user("ada", { password_hash: ARGON2, is_active: true, roles: ["admin"], claims: { plan: "pro" } }),
     user("bob", { username: "robert", password_hash: null }),
     user("new", { username: "eve" }),
   ];
   expect((await importLines(shared, toFile(changed), "--commit")).rejections).toEqual([
-    { line: 1, reason: "The user exists with another password_hash, is_active, roles." },
+    { line: 1, reason: "The user exists with another password_hash, is_active, roles, claims." },
     { line: 2, reason: "The user exists with another username." },
     { line: 3, reason: "The username belongs to another user." },
   ]);
@@ -82,7 +82,7 @@ test("an export can be imported elsewhere, only its owner can read it, and it re
   const [path, copy] = [join(shared.folder, "users.jsonl"), join(other.folder, "users.jsonl")];
   const lines = [
     user("ada", { is_active: false, roles: ["admin", "billing:read"] }),
-    user("bob"),
+    user("bob", { claims: { plan: "pro", teams: ["ä", 1, true] } }),
     user("eve", { password_hash: ownHash("1") }),
   ];
   await importLines(shared, toFile(lines), "--commit");
@@ -337,6 +337,11 @@ test("a file is reported line by line with reasons that contain no hash, and the
     [line({ email: "ada" }), "The e-mail is not a valid e-mail address."],
     [line({ username: "x".repeat(33) }), "The username must be at most 32 characters long."],
     [line({ password: "x" }), "password is not a supported member."],
+    [line({ claims: [] }), "The claims must be an object."],
+    [
+      Buffer.from(`${line({ claims: {} })}`.replace("{}", '{"a":1,"a":2}')),
+      "The claims must not have a name twice.",
+    ],
     [line({ id: 2 ** 53 - 1 }), "id must be <= 4503599627370495."],
     [line({ password_hash: undefined }), "The line must have required properties password_hash."],
     [line({ password_hash: BCRYPT.replace("$05$", "$14$") }), "The cost of bcrypt must be from 4 to 13."],

@@ -282,6 +282,43 @@ test("with mail, set-roles gives no role to a user whose e-mail is not verified,
   expect([unchecked.code, await rolesOf()]).toEqual([0, ["billing"]]);
 });
 
+test("set-claims replaces the claims, keeps the tokens, and writes nothing of a file that is not valid", async () => {
+  await using shared = await openSharedDatabase();
+  await shared.insert(["ada"]);
+  const setClaims = async (json: string) => {
+    await Bun.write(join(shared.folder, "claims.json"), json);
+    const { code, stderr } = await shared.tool([
+      ...["users", "set-claims", EMAIL, join(shared.folder, "claims.json"), "--reason", "order 7"],
+    ]);
+    return [code, code === 0 ? JSON.parse(stderr) : stderr];
+  };
+  const before = await shared.database.users.findById(1);
+  const logged = { event: "claims.changed", reason: "order 7", claims: ["plan", "seats"] };
+  expect(await setClaims('\ufeff{"plan":"pro","seats":5}\n')).toEqual([0, expect.objectContaining(logged)]);
+  const claims = { plan: "pro", seats: 5 };
+  const name = "a to z, 0 to 9, and _ . : / - that begins with a letter";
+  const value = "must be a text without U+0000, a finite number, a boolean or an array of these";
+  for (const [json, message] of [
+    ["", "The file is not valid JSON in UTF-8."],
+    ["[]", "The claims must be an object."],
+    ['{"a":1,"a":2}', "The claims must not have a name twice."],
+    ['{"__proto__":1}', `The claim __proto__ is not a name of 1 to 64 of the characters ${name}.`],
+    ['{"a/b":[{}]}', `The claim a/b ${value}.`],
+    ['{"a":1e400}', `The claim a ${value}.`],
+    [JSON.stringify({ a: "ä".repeat(509) }), "The claims must have at most 1024 bytes as JSON."],
+  ] as const)
+    expect([json, ...(await setClaims(json))]).toEqual([json, 65, `${message}\n`]);
+  const missing = join(shared.folder, "none.json");
+  expect((await shared.tool(["users", "set-claims", EMAIL, missing])).code).toBe(69);
+  const shown = await shared.json<object>(["users", "show", "1"]);
+  expect(shown).toMatchObject({ claims });
+  expect((await shared.tool(["users", "show", "1"])).stdout).toContain('  {"plan":"pro","seats":5}  ');
+  const after = await shared.database.users.findById(1);
+  expect(after).toMatchObject({ claims, tokenVersion: before?.tokenVersion });
+  expect((await shared.tool(["users", "set-claims", EMAIL, "-"], "{}")).code).toBe(0);
+  expect((await shared.database.users.findById(1))?.claims).toEqual({});
+});
+
 const TAKEN = "A user with this e-mail address or username already exists.";
 
 test.each([

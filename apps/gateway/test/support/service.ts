@@ -101,7 +101,7 @@ export interface ServiceOptions extends Partial<Omit<AppOptions, Provided>> {
 /** Every feature that is off by default. */
 export const EVERY_FEATURE = {
   AUTH_RENEWAL_DAYS: "30",
-  AUTH_CLAIMS: "roles,email_verified",
+  AUTH_CLAIMS: "roles,email_verified,claims",
   PASSKEY_ORIGINS: "http://localhost:3000",
   AUTH_EMAIL_CHANGE: "true",
 } as const;

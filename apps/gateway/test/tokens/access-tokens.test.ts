@@ -1,6 +1,7 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
 import { afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
-import type { Token, User } from "@latchkey/contracts";
+import { CLAIMS_MAX_BYTES, ID_MAX, type Token, type User } from "@latchkey/contracts";
+import { privateKeyVariables } from "@latchkey/testing/keys";
 import { createTokens } from "../../src/tokens/access-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
@@ -85,24 +86,42 @@ test("a token contains sub as text, ver, jti, iat and exp, no personal data, and
   expect(Math.abs(Number(claims.iat) - Date.now() / 1000)).toBeLessThan(10);
 });
 
-test("AUTH_CLAIMS adds claims with the state of the user, and the roles to the user, which clients cannot set", async () => {
+test("AUTH_CLAIMS adds claims with the state of the user, and roles and claims to the user, which clients cannot set", async () => {
   await using service = await startService({ env: EVERY_FEATURE });
-  const body = { ...newCredentials(), roles: ["admin"] };
+  const body = { ...newCredentials(), roles: ["admin"], claims: { plan: "pro" } };
   const user = (await service.call("POST", "/auth/register", { body })).expect<User>(201);
   const token = await service.login(body);
-  expect(user).toMatchObject({ roles: [] });
-  expect(openToken(token).claims).toMatchObject({ roles: [], email_verified: false });
-  await service.database.users.changeAsOperator(user.id, { roles: ["admin"] });
+  expect(user).toMatchObject({ roles: [], claims: {} });
+  expect(openToken(token).claims).toMatchObject({ roles: [], email_verified: false, claims: {} });
+  const claims = { plan: "free", teams: ["a", 1, true] };
+  await service.database.users.changeAsOperator(user.id, { roles: ["admin"], claims });
   await service.database.users.update(user.id, { emailVerified: true });
-  const changed = await service.call("PATCH", "/auth/me", { token, body: { roles: [], username: "ada" } });
-  expect(changed.expect<User>(200)).toMatchObject({ username: "ada", roles: ["admin"] });
+  const change = { roles: [], claims: { plan: "pro" }, username: "ada" };
+  const own = { username: "ada", roles: ["admin"], claims };
+  const changed = (await service.call("PATCH", "/auth/me", { token, body: change })).expect<User>(200);
+  expect(changed).toEqual({ ...user, updated_at: changed.updated_at, email_verified: true, ...own });
+  expect((await service.call("GET", "/auth/me", { token })).body).toEqual(changed);
   const renewed = (await service.call("POST", "/auth/tokens", { token })).expect<Token>(200).access_token;
-  for (const { claims } of [openToken(await service.login(body)), openToken(renewed)])
-    expect(claims).toMatchObject({ roles: ["admin"], email_verified: true });
+  for (const next of [openToken(await service.login(body)), openToken(renewed)])
+    expect(next.claims).toMatchObject({ roles: ["admin"], email_verified: true, claims });
   await using other = await startService({ env: { AUTH_CLAIMS: "email_verified" } });
   const plain = await other.createUser();
-  expect(openToken(plain.token).claims).not.toHaveProperty("roles");
-  expect(plain.user).not.toHaveProperty("roles");
+  for (const name of ["roles", "claims"]) {
+    expect(openToken(plain.token).claims).not.toHaveProperty(name);
+    expect(plain.user).not.toHaveProperty(name);
+  }
+});
+
+test("the largest token has less than 4,400 characters, for which the shipped proxies have room", async () => {
+  const name = "x".repeat(255);
+  const env = { ...privateKeyVariables("ES256"), AUTH_ISSUER: name, AUTH_AUDIENCE: name };
+  const { tokenKeys, tokens } = readConfig({ ...EVERY_FEATURE, ...env, AUTH_SECOND_FACTOR: "true" });
+  const { sign } = createTokens(await importTokenKeys(tokenKeys, () => SECRET_KEY), tokens);
+  const claims = { a: "x".repeat(CLAIMS_MAX_BYTES - '{"a":""}'.length) };
+  const roles = Array.from({ length: 20 }, () => "r".repeat(64));
+  const user = { id: ID_MAX, tokenVersion: 2 ** 31 - 1, emailVerified: false, roles, claims };
+  const token = await sign(user, { amr: ["pwd", "otp", "mfa"], acr: "2fa", auth_time: exp });
+  expect(token.length).toBeWithin(4_000, 4_400);
 });
 
 test.each(["HS256", "HS384", "HS512"] as const)(

@@ -164,6 +164,27 @@ export function userConformance(test: Test): void {
     }
   });
 
+  test("claims are replaced without ending a token, and of what SQL stored only valid claims are read", async ({
+    users,
+    query,
+  }) => {
+    const claims = { plan: "pro", seats: 5, "eu:beta": true, teams: ["ä", 1, false] };
+    const { id, ...created } = await users.create({ ...ada, claims });
+    expect([created.claims, (await users.create(bob)).claims]).toEqual([claims, {}]);
+    await users.update(id, { hashedPassword: "a$b", passwordChangeTokenId: "kept" });
+    const changed = await users.changeAsOperator(id, { claims: { plan: "free" } });
+    expect(changed?.user).toMatchObject({ tokenVersion: 1, passwordChangeTokenId: "kept" });
+    expect([changed?.before.claims, changed?.user.claims]).toEqual([claims, { plan: "free" }]);
+    expect(await users.findById(id)).toEqual(changed?.user ?? null);
+    const stored = ["", "[]", "null", "{", '{"a":{},"b":null,"c":[[]],"d":1e999}', '{"plan":"x","a":{}}'];
+    const read: unknown[] = [];
+    for (const text of stored) {
+      await query(`update users set claims = '${text}'`);
+      read.push((await users.findById(id))?.claims);
+    }
+    expect(read).toEqual([{}, {}, {}, {}, {}, { plan: "x" }]);
+  });
+
   test("the id of a deleted row is never reused, even that of the latest row", async ({ users, todos }) => {
     const user = await users.create(ada);
     expect(await users.delete(user.id)).toBe(true);

@@ -133,6 +133,6 @@ function toJsonSchema(part: unknown, resolve: (reference: string) => Schema): un
   const translated = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [key, toJsonSchema(value, resolve)]),
   );
-  if (schema.type === "object") translated.additionalProperties = false;
+  if (schema.type === "object") translated.additionalProperties ??= false;
   return nullable === true ? { anyOf: [translated, { type: "null" }] } : translated;
 }
