@@ -127,6 +127,7 @@ export async function createApp(options: AppOptions) {
       oidcStates,
       canLogIn,
       sendsMail,
+      createsUsers: rules.acceptsRegistrations,
       owner,
     });
     optionalOperations.push(...identityOperations(identityService, login));
@@ -156,7 +157,10 @@ export async function createApp(options: AppOptions) {
   }
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
-    register: createRegistration({ users, hasher, networkDigestOf, sendsMail }),
+    register: createRegistration({
+      ...{ users, hasher, networkDigestOf, sendsMail },
+      isOpen: rules.acceptsRegistrations,
+    }),
     verifyPasswordLogin: createPasswordLogin({ users, verifyPassword, familiarNetworks, wrongPasswordLimit }),
     login,
     renew: createRenewal(tokens, expectToken),

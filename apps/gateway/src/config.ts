@@ -99,6 +99,8 @@ function createConfig({ values, warnings }: Environment) {
     },
     accounts: {
       sendsMail: sendsMail(values),
+      /** Whether strangers can register, or get an account by a first login. */
+      acceptsRegistrations: values.AUTH_REGISTRATION === "open",
       /** Whether the responses with a user contain the roles. */
       hasRoles: values.AUTH_CLAIMS?.includes("roles") ?? false,
       /** Whether these responses contain the claims of the application. */

@@ -85,6 +85,12 @@ export const ERROR_TABLE = defineErrors({
     detail: "A user with this e-mail or username already exists",
     hasField: true,
   },
+  REGISTRATION_CLOSED: {
+    status: 403,
+    description: "Only the operator creates users.",
+    detail: "Registration is closed",
+    features: ["closedRegistration"],
+  },
   INVALID_CREDENTIALS: {
     status: 401,
     description: "Unknown e-mail or wrong password.",

@@ -5,6 +5,7 @@ export type Feature =
   | "todos"
   | "mail"
   | "emailChange"
+  | "closedRegistration"
   | "renewal"
   | "passkeys"
   | "identities"
@@ -19,6 +20,7 @@ export function enabledFeatures({ hasTodos, accounts }: Pick<Config, "hasTodos" 
     ["todos", hasTodos],
     ["mail", accounts.sendsMail],
     ["emailChange", accounts.changesEmail],
+    ["closedRegistration", !accounts.acceptsRegistrations],
     ["renewal", accounts.renewsTokens],
     ["passkeys", accounts.hasPasskeys],
     ["identities", accounts.hasIdentities],

@@ -21,6 +21,7 @@ const uncalled = <Service>(): Service => ({}) as Service;
 const isComplete = process.argv.includes("--all");
 const rules: AccountRules = {
   sendsMail: true,
+  acceptsRegistrations: !isComplete,
   hasRoles: isComplete,
   hasClaims: isComplete,
   renewsTokens: isComplete,

@@ -10,6 +10,7 @@ import { monotonicNow } from "../src/rate-limit/clock.ts";
 import { createMemoryStore } from "../src/rate-limit/store.ts";
 import { cheapHasher } from "./support/cheap-hasher.ts";
 import { type CallOptions, callService } from "./support/client.ts";
+import { signOneTimeToken } from "./support/one-time-token.ts";
 import { eachDatabase, type LogLine, SECRET_KEY, type Service, startService } from "./support/service.ts";
 
 setDefaultTimeout(60_000);
@@ -203,6 +204,22 @@ eachDatabase((startOn) => {
       { ...line, event: "roles.changed", ...roles },
       { ...line, event: "user.invited" },
     ]);
+  });
+
+  test("with closed registration, the administration creates and invites users, who set a password and log in", async () => {
+    await using service = await startOn({ env: { ...ENV, AUTH_REGISTRATION: "closed" } });
+    await using admin = await openAdministration(service);
+    const create = async (body: object) =>
+      (await admin.call("POST", "/admin/users", { body })).expect<AdminUser>(201);
+    await create(ada);
+    expect(await service.login(ada)).toBeString();
+    const invited = await create({ email: "eve@example.org", invite: true });
+    const token = signOneTimeToken("reset", await service.readUser(invited.id));
+    const body = { token, password: PASSWORD };
+    expect((await service.call("POST", "/auth/password-reset/confirm", { body })).status).toBe(204);
+    expect(await service.login({ email: invited.email, password: PASSWORD })).toBeString();
+    const stranger = { ...ada, email: "mallory@example.org" };
+    expect((await service.call("POST", "/auth/register", { body: stranger })).status).toBe(403);
   });
 
   test("a change is made completely or not at all, and an invalid request names its members", async () => {

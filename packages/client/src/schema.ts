@@ -1359,6 +1359,15 @@ export interface components {
              */
             code: "PAYLOAD_TOO_LARGE";
         };
+        RegistrationClosedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "REGISTRATION_CLOSED";
+        };
         UserAlreadyExistsError: {
             /** @description A sentence for people. */
             detail: string;
@@ -1763,7 +1772,7 @@ export interface components {
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "EMAIL_NOT_VERIFIED" | "INACTIVE_USER" | "SECOND_FACTOR_REQUIRED";
+            code: "EMAIL_NOT_VERIFIED" | "REGISTRATION_CLOSED" | "INACTIVE_USER" | "SECOND_FACTOR_REQUIRED";
             /**
              * @description For `POST /auth/login/factor`, within five minutes. It is no token. Only with `SECOND_FACTOR_REQUIRED`.
              * @example WyJmYWN0b3IiXQ.c2lnbmF0dXJl
@@ -2222,6 +2231,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UserResponse"];
+                };
+            };
+            /** @description Only the operator creates users. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationClosedError"];
                 };
             };
             /** @description The e-mail or username belongs to another user. */
@@ -4831,7 +4853,7 @@ export interface operations {
                     "application/json": components["schemas"]["IdentityRejectedError"];
                 };
             };
-            /** @description The e-mail is not verified. The user is deactivated. The first factor is right, but the user has a second one: send `state` and a code to `POST /auth/login/factor` within five minutes. */
+            /** @description The e-mail is not verified. Only the operator creates users. The user is deactivated. The first factor is right, but the user has a second one: send `state` and a code to `POST /auth/login/factor` within five minutes. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -183,6 +183,9 @@ export const VARIABLES = {
         : `is false with ${feature}: a stolen token can set a password, and with the password take the account`;
     },
   }).describe("`true` rejects a new password without the current one"),
+  AUTH_REGISTRATION: variable(oneOf("open", "closed"), { default: "open" }).describe(
+    "With `closed`, nobody can register or get an account by a first login; invitations, the administration and imports still create users",
+  ),
   AUTH_EMAIL_CHANGE: variable(boolean, { default: "false" }).describe(
     "`true` lets users change their e-mail; requires mail, and " +
       "`PUBLIC_URL` or both `MAIL_EMAIL_APPROVAL_URL` and `MAIL_EMAIL_CHANGE_URL`",

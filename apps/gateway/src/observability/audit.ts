@@ -65,9 +65,16 @@ export type PasskeyRejection = (typeof PASSKEY_REJECTIONS)[number];
 
 /**
  * The reasons for which the login with a provider is rejected. `provider`: by the provider, or because its ID token is not valid.
- * `user`: other requests changed the user again and again.
+ * `closed`: it would create a user. `user`: other requests changed the user again and again.
  */
-export type IdentityRejection = "state" | "verifier" | "provider" | "unverified" | "email" | "user";
+export type IdentityRejection =
+  | "state"
+  | "verifier"
+  | "provider"
+  | "unverified"
+  | "email"
+  | "closed"
+  | "user";
 
 /** `used`: a code of this time step or a later one was accepted before. `paused`: after too many wrong codes. */
 export type FactorRejection = "code" | "used" | "recovery_code" | "paused" | "state" | "email_code";

@@ -107,7 +107,7 @@ export const EVERY_FEATURE = {
 } as const;
 
 /**
- * Everything that the OpenAPI document can describe. Logins require a verified e-mail. The provider does not exist: nothing is
+ * Everything that the OpenAPI document can describe. Logins require a verified e-mail, and nobody can register. The provider does not exist: nothing is
  * requested from it before a login.
  */
 export const DOCUMENTED_FEATURES = {
@@ -115,6 +115,7 @@ export const DOCUMENTED_FEATURES = {
   AUTH_EMAIL_LOGIN: "true",
   AUTH_SECOND_FACTOR: "true",
   AUTH_REQUIRE_VERIFIED_EMAIL: "true",
+  AUTH_REGISTRATION: "closed",
   OIDC_PROVIDERS: JSON.stringify([
     { name: "example", issuer: "http://localhost:9", client_id: "latchkey", client_secret: "secret" },
   ]),

@@ -63,7 +63,7 @@ export function authOperations(options: AuthOperationsOptions) {
       issues: [INVALID_EMAIL, tooShort],
       limit: { quota: "register" },
       success: { status: 201, description: "The new user.", schema: User },
-      errors: ["USER_ALREADY_EXISTS", ...HASHING_ERRORS],
+      errors: ["REGISTRATION_CLOSED", "USER_ALREADY_EXISTS", ...HASHING_ERRORS],
       handler: async ({ body }, request) => toUser(await register(body, request)),
     }),
     operation({

@@ -2,6 +2,7 @@
 import type { RegisterRequest } from "@latchkey/contracts";
 import { type Database, type User, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
+import { ServiceError } from "../../errors.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { NetworkDigestOf } from "./familiar-networks.ts";
 
@@ -9,14 +10,16 @@ interface RegistrationOptions extends Pick<Database, "users"> {
   readonly hasher: Pick<Hasher, "hash">;
   readonly networkDigestOf: NetworkDigestOf;
   readonly sendsMail: boolean;
+  readonly isOpen: boolean;
 }
 
-/** @throws UserAlreadyExists */
+/** @throws UserAlreadyExists, or REGISTRATION_CLOSED */
 export type Register = (user: RegisterRequest, request: RequestContext) => Promise<User>;
 
 export const createRegistration =
-  ({ users, hasher, networkDigestOf, sendsMail }: RegistrationOptions): Register =>
+  ({ users, hasher, networkDigestOf, sendsMail, isOpen }: RegistrationOptions): Register =>
   async ({ email, username, password }, request) => {
+    if (!isOpen) throw new ServiceError("REGISTRATION_CLOSED");
     const { signal, network, audit } = request;
     // Only checks that the database is reachable. The result is ignored: response times must not reveal registered e-mails.
     await users.findByEmail(email);

@@ -42,6 +42,7 @@ export const identityOperations = (identityService: IdentityService, login: Logi
       "IDENTITY_REJECTED",
       // Also if the provider has not verified the e-mail.
       "EMAIL_NOT_VERIFIED",
+      "REGISTRATION_CLOSED",
       "USER_ALREADY_EXISTS",
       "TOO_MANY_IDENTITIES",
       "PROVIDER_UNAVAILABLE",

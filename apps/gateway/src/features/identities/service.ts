@@ -45,6 +45,8 @@ interface IdentityServiceOptions
   readonly redirectUris: readonly string[];
   readonly canLogIn: LoginRule;
   readonly sendsMail: boolean;
+  /** Whether a first login creates a user. */
+  readonly createsUsers: boolean;
   readonly owner: Owner;
 }
 
@@ -58,7 +60,7 @@ export interface IdentityService {
   begin(name: string, request: OidcOptionsRequest): Promise<{ authorization_url: string; state: string }>;
   /**
    * The commit of the login can throw TOO_MANY_REQUESTS, UserAlreadyExists and TooManyIdentities.
-   * @throws IDENTITY_REJECTED, EMAIL_NOT_VERIFIED, ProviderUnavailable, UserAlreadyExists
+   * @throws IDENTITY_REJECTED, EMAIL_NOT_VERIFIED, REGISTRATION_CLOSED, ProviderUnavailable, UserAlreadyExists
    */
   verifyLogin(name: string, body: OidcLoginRequest, request: RequestContext): Promise<VerifiedLogin>;
   /**
@@ -104,6 +106,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     redirectUris,
     canLogIn,
     sendsMail: notifies,
+    createsUsers,
   } = options;
   const { proveOwner, proveRemoval, findUser, explainRejection } = options.owner;
 
@@ -213,6 +216,10 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
       // A parallel login of the same identity can have created the user.
       if (await identities.find(identity)) return null;
       throw new UserAlreadyExists("email");
+    }
+    if (!createsUsers) {
+      request.audit("identity.rejected", normalized, undefined, { reason: "closed", provider });
+      throw new ServiceError("REGISTRATION_CLOSED");
     }
     const email = toAsciiEmail(normalized);
     const run = () => createUser(email, rest, identity, username, request).catch(nullIfRaced);

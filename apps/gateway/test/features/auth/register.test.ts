@@ -65,6 +65,20 @@ test("a registration returns 503 without a derivation if the database is unreach
   expect([status, service.derivations()]).toEqual([503, 0]);
 });
 
+test("with closed registration, a valid request returns 403 without a query or a derivation, whatever the e-mail", async () => {
+  const findByEmail = () => Promise.reject(new DatabaseUnavailable("DEADLINE"));
+  await using service = await startService({
+    env: { AUTH_REGISTRATION: "closed", RATE_LIMIT_ENABLED: "true", RATE_LIMIT_REGISTER: "1/hour" },
+    wrapDatabase: () => ({ users: { findByEmail, create: findByEmail } }),
+  });
+  const register = (body: object) => service.call("POST", "/auth/register", { body });
+  expect((await register({ ...newCredentials(), password: "short" })).status).toBe(422);
+  const closed = { detail: "Registration is closed", code: "REGISTRATION_CLOSED" };
+  const response = await register(newCredentials());
+  expect([response.status, response.body, service.derivations()]).toEqual([403, closed, 0]);
+  expect((await register(newCredentials())).status).toBe(429);
+});
+
 test("a username without a visible character is rejected", async () => {
   for (const username of ["", " ", "   ", "\u200b", " \u2060\ufeff\t"]) {
     const body = { ...newCredentials(), username };

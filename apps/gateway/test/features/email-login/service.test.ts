@@ -162,6 +162,20 @@ test("the response to a request is the same for an unknown e-mail, and a forged 
     expect((await login(service, state, "12345678")).status).toBe(401);
 });
 
+test("with closed registration, the responses to an unknown e-mail are those to a registered one, and nobody is created", async () => {
+  await using service = await startService({ env: { ...EMAIL_LOGIN, AUTH_REGISTRATION: "closed" } });
+  const names = { email: "ada@example.org", username: "ada", hashedPassword: "s$d" };
+  const { id, email } = await service.database.users.create(names);
+  const answer = async (address: string) => {
+    const { status, body } = await login(service, await begin(service, address), "12345678");
+    return [status, body];
+  };
+  expect(await answer("nobody@example.org")).toEqual(await answer(email));
+  const { state, code } = await beginFor(service, { id, email });
+  expect((await login(service, state, code)).status).toBe(200);
+  expect(await service.sql("select id from users")).toEqual([{ id }]);
+});
+
 test("a code is rejected fifty milliseconds after its attempt began, whether or not a mail was sent to a user", async () => {
   await using service = await startService({ env: EMAIL_LOGIN });
   const { email } = await service.createUser();

@@ -45,6 +45,32 @@ eachDatabase((start) => {
     expect(service.log.filter(({ reason }) => reason === "no_password")).toHaveLength(1);
   });
 
+  test("with closed registration, a first login creates nobody, and the users who exist log in and add identities", async () => {
+    await using provider = await startHostileProvider();
+    const closed = { AUTH_REGISTRATION: "closed" };
+    await using service = await start({ env: { ...oidcVariables([provider, { link: true }]), ...closed } });
+    const login = async (claims: Record<string, unknown>) => {
+      const { status, body } = await loginOidc(service, provider, { claims });
+      return [status, (body as { code?: string }).code];
+    };
+    const refused = [403, "REGISTRATION_CLOSED"];
+    expect(await login({ sub: "new", email: "new@example.org" })).toEqual(refused);
+    expect(await login({ sub: "new", email: "new@example.org", email_verified: false })).toEqual([
+      403,
+      "EMAIL_NOT_VERIFIED",
+    ]);
+    const { id } = await service.database.users.create({
+      ...{ email: "ada@example.org", username: "ada", hashedPassword: "s$d", emailVerified: true },
+    });
+    expect(await login({ sub: "ada", email: "ada@example.org" })).toEqual([200, undefined]);
+    expect(await login({ sub: "ada", email: "other@example.org" })).toEqual([200, undefined]);
+    expect(await service.database.users.delete(id)).toBe(true);
+    expect(await login({ sub: "ada", email: "ada@example.org" })).toEqual(refused);
+    expect(await service.sql("select id from users")).toEqual([]);
+    const reasons = service.log.filter(({ event }) => event === "identity.rejected");
+    expect(reasons.map(({ reason }) => reason)).toEqual(["closed", "unverified", "closed"]);
+  });
+
   test("a generated username is free, and a given one that is taken is not replaced", async () => {
     await using provider = await startHostileProvider();
     await using service = await start({ env: oidcVariables([provider]) });
