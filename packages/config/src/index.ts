@@ -2,6 +2,7 @@
 export type { ApiKey } from "./api-keys.ts";
 export * from "./describe.ts";
 export type { KeyPairAlgorithm, PrivateKey, PublicKey } from "./key-pair.ts";
+export type { LoginClient } from "./login-clients.ts";
 export { hostOf, leavesMachine, localUrl } from "./network.ts";
 export type { OidcProvider } from "./oidc-providers.ts";
 export * from "./parse.ts";

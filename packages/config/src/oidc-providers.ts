@@ -25,9 +25,9 @@ const NAME = /^[a-z0-9-]{1,32}$/;
 /** OpenID Connect Core §2: a URL without query and fragment. */
 const isIssuer = (text: string): boolean =>
   URL.canParse(text) && !/[?#\s]/.test(text) && (/^https:/.test(text) || isLocalHttp(text));
-const isLocalHttp = (text: string): boolean => /^http:/.test(text) && !leavesMachine(text);
+export const isLocalHttp = (text: string): boolean => /^http:/.test(text) && !leavesMachine(text);
 /** Printable, and without blanks around it. */
-const LABEL = /^(?=.{1,64}$)[^\p{C}\s]+( [^\p{C}\s]+)*$/u;
+export const LABEL = /^(?=.{1,64}$)[^\p{C}\s]+( [^\p{C}\s]+)*$/u;
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 
@@ -78,7 +78,7 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 /** The cast is safe because `MEMBERS` has checked every member. */
 const toParsed = (provider: object): ParsedProvider => provider as ParsedProvider;
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     // Editors on Windows write a byte order mark at the beginning of a file.
     return JSON.parse(text.replace(/^\uFEFF/, ""));
@@ -113,7 +113,7 @@ export const oidcProviders: Kind<readonly OidcProvider[]> = {
 };
 
 /** Private-use schemes of native applications contain a dot (RFC 8252 §7.1). */
-const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:/;
+export const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:/;
 /** The library `openid-client` sends the page in the form of `URL`, and without a query. Providers compare it exactly. */
 const isRedirectUri = (text: string): boolean =>
   URL.parse(text)?.href === text &&

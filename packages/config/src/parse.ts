@@ -1,6 +1,6 @@
 /** Parses environment variables by their definitions. All errors are reported together. No message contains a secret. */
 import { describeDotenv } from "./dotenv.ts";
-import { hostOf } from "./network.ts";
+import { hostOf, leavesMachine } from "./network.ts";
 import { weaknessOf } from "./secret-strength.ts";
 import { describeUnknownVariables } from "./unknown-variables.ts";
 import {
@@ -206,6 +206,14 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     );
   if (values.OIDC_PROVIDERS !== null && values.OIDC_REDIRECT_URIS === null)
     report("OIDC_REDIRECT_URIS", "is required with OIDC_PROVIDERS");
+  if (values.LOGIN_CLIENTS !== null) {
+    const { PUBLIC_URL: publicUrl, AUTH_ISSUER: issuer } = values;
+    if (publicUrl === null) report("PUBLIC_URL", "is required with LOGIN_CLIENTS");
+    else if (publicUrl.startsWith("http:") && leavesMachine(publicUrl))
+      report("PUBLIC_URL", "must be https with LOGIN_CLIENTS, except on this machine");
+    else if (issuer !== publicUrl)
+      report("AUTH_ISSUER", "must be the same as PUBLIC_URL with LOGIN_CLIENTS", publicUrl);
+  }
   if (values.MAIL_URL !== null) {
     const needsOrigin = values.MAIL_RESET_URL === null || values.MAIL_VERIFICATION_URL === null;
     if (values.MAIL_FROM === null) report("MAIL_FROM", "is required with MAIL_URL");
@@ -229,6 +237,10 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
   if (values.OIDC_PROVIDERS !== null && !sendsMail(values))
     warnings.push(
       "OIDC_PROVIDERS is set without MAIL_URL: users who log in with a provider cannot reset a password",
+    );
+  if (values.LOGIN_CLIENTS !== null && values.AUTH_RENEWAL_DAYS === 0)
+    warnings.push(
+      "LOGIN_CLIENTS is set without AUTH_RENEWAL_DAYS: users must log in again whenever a token expires",
     );
   if (isProduction && values.TODOS_ENABLED)
     warnings.push("TODOS_ENABLED is true: everybody can read, change and delete all todos; set it to false");

@@ -3,6 +3,7 @@ import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import { apiKeys } from "./api-keys.ts";
 import { databaseUrl, isUnencrypted } from "./database-url.ts";
 import { privateKey, publicKey } from "./key-pair.ts";
+import { loginClients } from "./login-clients.ts";
 import { mailTexts, PRODUCT_NAME_MAX_LENGTH, warnAboutMissingTexts } from "./mail-texts.ts";
 import { hostOf, isPublicAddress, leavesMachine } from "./network.ts";
 import { oidcProviders, redirectUris } from "./oidc-providers.ts";
@@ -214,6 +215,10 @@ export const VARIABLES = {
   ),
   OIDC_REDIRECT_URIS: variable(redirectUris).describe(
     "Pages of the application to which providers redirect, compared exactly; required with `OIDC_PROVIDERS`",
+  ),
+  LOGIN_CLIENTS: variable(loginClients, { unset: "no hosted login", file: true }).describe(
+    "Your applications that send users to the pages of this service to log in, as clients of OAuth. Requires `PUBLIC_URL`, " +
+      "and the same value as `AUTH_ISSUER`",
   ),
   PASSWORD_MIN_LENGTH: variable(wholeNumber(PASSWORD_MIN_LENGTH, 64), {
     default: String(PASSWORD_MIN_LENGTH),
