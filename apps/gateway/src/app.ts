@@ -71,6 +71,7 @@ export async function createApp(options: AppOptions) {
   const limiters = rateLimits && createRateLimiters(rateLimits, store);
   const { digests, oneTimeTokens, passkeyChallenges, publicKeySet, loginCodes, factorStates, oidcStates } =
     keys;
+  const { authorizationCodes } = keys;
   const { users, passkeys, identities, factors, outbox } = database;
   const tokens = createTokens(keys, config.tokens);
   // The budget of codes for the owner also exists without limits.
@@ -155,6 +156,13 @@ export async function createApp(options: AppOptions) {
     });
     optionalOperations.push(...secondFactorOperations(secondFactor, login, { sendsMail }));
   }
+  if (config.hostedLogin) {
+    const { createHostedLogin, hostedLoginOperations } = await import("./features/hosted-login/feature.ts");
+    const { clients, issuer } = config.hostedLogin;
+    const hostedLogin = createHostedLogin({ users, authorizationCodes, clients, issuer, expectToken, store });
+    const { hasSecondFactor } = rules;
+    optionalOperations.push(...hostedLoginOperations(hostedLogin, login, { issuer, hasSecondFactor }));
+  }
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
     register: createRegistration({
@@ -174,6 +182,7 @@ export async function createApp(options: AppOptions) {
   });
 
   const uncountedPaths = operations.filter(({ limit }) => limit === "none").map(({ path }) => path);
+  const forms = enabledOperations(operations, features).filter(({ form }) => form);
   const app = createServer({
     idleTimeoutSeconds: options.idleTimeoutSeconds ?? config.idleTimeoutSeconds,
     corsOrigins: config.corsOrigins,
@@ -183,6 +192,7 @@ export async function createApp(options: AppOptions) {
     logsPaths: config.log.format === "pretty",
     probePaths: new Set(PROBE_PATHS),
     assetPaths: assets.contents,
+    oauthPaths: new Set(forms.map(({ path }) => path)),
     silentPaths: new Set(logger.isLevelEnabled("debug") ? [] : [LIVENESS_PATH]),
     observe,
     secureTransport: config.environment === "production",

@@ -94,6 +94,8 @@ function createConfig({ values, warnings }: Environment) {
       claims: values.AUTH_CLAIMS ?? [],
       /** Whether tokens state how their user logged in. */
       hasMethods: values.PASSKEY_ORIGINS !== null || values.AUTH_SECOND_FACTOR,
+      /** Whether tokens state the time of the login. */
+      hasHostedLogin: values.LOGIN_CLIENTS !== null,
       /** Whether tokens state the time of the login, and whether a second factor was used. */
       hasSecondFactor: values.AUTH_SECOND_FACTOR,
     },
@@ -110,6 +112,7 @@ function createConfig({ values, warnings }: Environment) {
       hasPasskeys: values.PASSKEY_ORIGINS !== null,
       hasIdentities: values.OIDC_PROVIDERS !== null,
       hasSecondFactor: values.AUTH_SECOND_FACTOR,
+      hasHostedLogin: values.LOGIN_CLIENTS !== null,
       hasEmailLogin: values.AUTH_EMAIL_LOGIN && sendsMail(values),
       requireVerifiedEmail: values.AUTH_REQUIRE_VERIFIED_EMAIL && sendsMail(values),
       changesEmail: values.AUTH_EMAIL_CHANGE && sendsMail(values),
@@ -138,6 +141,8 @@ function createConfig({ values, warnings }: Environment) {
             values.PRODUCT_NAME ?? (values.PUBLIC_URL === null ? "Latchkey" : hostOf(values.PUBLIC_URL)),
         }
       : null,
+    /** null: hosted login is off, and its routes do not exist. */
+    hostedLogin: values.LOGIN_CLIENTS && { clients: values.LOGIN_CLIENTS, issuer: values.PUBLIC_URL ?? "" },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     rateLimits: values.RATE_LIMIT_ENABLED

@@ -2,7 +2,7 @@
  * The only table from error codes to responses. Services and repositories throw errors, and only the error handler converts
  * errors to responses. An error whose code is not in the table becomes an `INTERNAL_ERROR` without details.
  */
-import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type ValidationIssue } from "@latchkey/contracts";
+import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type OAuthError, type ValidationIssue } from "@latchkey/contracts";
 import { type LoginMethod, TWO_FACTOR_METHODS } from "./observability/audit.ts";
 import type { Feature, Features } from "./optional-features.ts";
 
@@ -13,6 +13,7 @@ export interface ErrorResponse {
     readonly code: ErrorCode | "CLIENT_CLOSED";
     readonly field?: string;
     readonly state?: string;
+    readonly error?: OAuthError;
   };
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -49,6 +50,8 @@ interface ErrorDefinition {
   readonly hasField?: true;
   /** Whether the body contains `state`. @default false */
   readonly hasState?: true;
+  /** The error in the words of OAuth, in the body. @default the body of `POST /oauth/token` contains `invalid_request` */
+  readonly oauthError?: OAuthError;
   /** The error occurs only if one of these features is on. @default the error can always occur */
   readonly features?: readonly Feature[];
 }
@@ -60,6 +63,8 @@ export interface ErrorProperties {
   readonly quota?: string;
   /** The member of the request whose value another user has. */
   readonly field?: "email" | "username";
+  /** The parameter of a form. */
+  readonly parameter?: string;
   /** For the next step of the login. */
   readonly state?: string;
   /** The methods that the path supports. */
@@ -90,6 +95,37 @@ export const ERROR_TABLE = defineErrors({
     description: "Only the operator creates users.",
     detail: "Registration is closed",
     features: ["closedRegistration"],
+  },
+  INVALID_TOKEN_REQUEST: {
+    status: 400,
+    description: "The body is not form-encoded, or a parameter is missing, repeated or malformed.",
+    detail: ({ parameter }) =>
+      parameter === undefined
+        ? "The body must be sent as application/x-www-form-urlencoded"
+        : `The parameter ${parameter} is missing, repeated or malformed`,
+    oauthError: "invalid_request",
+    features: ["hostedLogin"],
+  },
+  INVALID_CLIENT: {
+    status: 400,
+    description: "No client of the configuration has this `client_id`.",
+    detail: "Unknown client",
+    oauthError: "invalid_client",
+    features: ["hostedLogin"],
+  },
+  INVALID_GRANT: {
+    status: 400,
+    description: "The code is not accepted. The reason is only logged.",
+    detail: "Invalid, expired or used code",
+    oauthError: "invalid_grant",
+    features: ["hostedLogin"],
+  },
+  UNSUPPORTED_GRANT_TYPE: {
+    status: 400,
+    description: "The `grant_type` is not `authorization_code`.",
+    detail: "Unsupported grant type",
+    oauthError: "unsupported_grant_type",
+    features: ["hostedLogin"],
   },
   INVALID_CREDENTIALS: {
     status: 401,
@@ -135,9 +171,9 @@ export const ERROR_TABLE = defineErrors({
   RECENT_LOGIN_REQUIRED: {
     status: 403,
     description:
-      "The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again.",
+      "The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again.",
     detail: "Log in again to continue",
-    features: ["passkeys", "identities", "emailLogin", "secondFactor"],
+    features: ["passkeys", "identities", "emailLogin", "secondFactor", "hostedLogin"],
   },
   IDENTITY_NOT_FOUND: {
     status: 404,
@@ -179,9 +215,9 @@ export const ERROR_TABLE = defineErrors({
   LOGIN_REQUIRED: {
     status: 401,
     description:
-      "The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more.",
+      "The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more.",
     detail: "Log in again",
-    features: ["renewal", "secondFactor"],
+    features: ["renewal", "secondFactor", "hostedLogin"],
   },
   INACTIVE_USER: {
     status: 403,
@@ -375,7 +411,7 @@ export function toErrorResponse(error: unknown): ErrorResponse {
 const propertiesOf = (error: object): ErrorProperties => error;
 
 export function errorResponseFor(code: ErrorCode, error: ErrorProperties = {}): ErrorResponse {
-  const { status, detail, headers, hasField, hasState } = ERROR_TABLE[code];
+  const { status, detail, headers, hasField, hasState, oauthError } = ERROR_TABLE[code];
   return {
     status,
     body: {
@@ -383,10 +419,15 @@ export function errorResponseFor(code: ErrorCode, error: ErrorProperties = {}): 
       code,
       ...(hasField && error.field && { field: error.field }),
       ...(hasState && error.state && { state: error.state }),
+      ...(oauthError && { error: oauthError }),
     },
     headers: { ...(status === 401 && CHALLENGE), ...headers?.(error) },
   };
 }
+
+/** Adds the member that clients of OAuth read (RFC 6749 §5.2). */
+export const withOAuthError = ({ status, body }: ErrorResponse): ErrorResponse["body"] =>
+  status < 500 ? { ...body, error: body.error ?? "invalid_request" } : body;
 
 export const isErrorCode = (code: unknown): code is ErrorCode =>
   typeof code === "string" && Object.hasOwn(ERROR_TABLE, code);

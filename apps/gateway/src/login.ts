@@ -8,7 +8,7 @@ import type { FamiliarNetworks } from "./features/auth/familiar-networks.ts";
 import type { AuditEvent } from "./observability/audit.ts";
 import type { RequestContext } from "./request-context.ts";
 import { currentSeconds, type Tokens } from "./tokens/access-tokens.ts";
-import type { AuthenticationMethods } from "./tokens/authentication-methods.ts";
+import type { AuthenticationMethods, LoginClaims } from "./tokens/authentication-methods.ts";
 import type { TokenKeys } from "./tokens/token-keys.ts";
 
 /** What the login changes with the user. It runs only if the user gets a token. */
@@ -31,8 +31,16 @@ interface Verified {
   readonly isTwoFactor?: boolean;
   /** The name of the OpenID Connect provider. */
   readonly provider?: string | undefined;
+  /** The login on a page of the service, whose code an application exchanges. @default this is a login of its own */
+  readonly continues?: ContinuedLogin;
   /** Called if the user was deleted or changed since it was read. @throws the error of the way */
   changed(): Promise<never>;
+}
+
+interface ContinuedLogin {
+  /** The token keeps these claims. */
+  readonly login: LoginClaims;
+  readonly client: string;
 }
 
 interface LoginOfUser extends Verified {
@@ -145,11 +153,16 @@ export function createLogin(options: LoginOptions): Login {
   };
 
   const login: Login = async (verified, request) => {
-    const { amr, provider, commit, isTwoFactor } = verified;
+    const { amr, provider, commit, isTwoFactor, continues } = verified;
     const decided = verified.user && (await decide(verified, request));
     const user = commit ? await commit.run() : decided;
     if (!user) return login(await (commit?.retry ?? verified.changed)(), request);
     const { id, email, isActive, tokenVersion } = user;
+    if (continues) {
+      // Its network is that of the application's server, and the page has stored that of the user.
+      request.audit("authorization_code.exchanged", email, id, { client: continues.client });
+      return tokens.sign(user, continues.login);
+    }
     if (commit?.event) request.audit(commit.event, email, id, { provider });
     request.audit(isActive ? "login.succeeded" : "login.inactive", email, id, detailsOf(verified));
     // A takeover has deleted the networks, and incremented the version.

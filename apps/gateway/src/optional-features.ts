@@ -11,6 +11,7 @@ export type Feature =
   | "identities"
   | "emailLogin"
   | "secondFactor"
+  | "hostedLogin"
   | "verifiedEmail"
   | "administration";
 export type Features = ReadonlySet<Feature>;
@@ -26,6 +27,7 @@ export function enabledFeatures({ hasTodos, accounts }: Pick<Config, "hasTodos" 
     ["identities", accounts.hasIdentities],
     ["emailLogin", accounts.hasEmailLogin],
     ["secondFactor", accounts.hasSecondFactor],
+    ["hostedLogin", accounts.hasHostedLogin],
     ["verifiedEmail", accounts.requireVerifiedEmail],
   ];
   return new Set(features.flatMap(([feature, isOn]) => (isOn ? [feature] : [])));

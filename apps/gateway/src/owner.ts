@@ -5,7 +5,8 @@ import { ServiceError } from "./errors.ts";
 import type { VerifyPassword } from "./features/auth/verify-password.ts";
 import type { WrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import type { RequestContext } from "./request-context.ts";
-import { currentSeconds, type LoginClaims, type Principal } from "./tokens/access-tokens.ts";
+import { currentSeconds, type Principal } from "./tokens/access-tokens.ts";
+import type { LoginClaims } from "./tokens/authentication-methods.ts";
 
 interface OwnerOptions extends Pick<Database, "users"> {
   readonly verifyPassword: VerifyPassword;
@@ -148,8 +149,8 @@ function expectStepUp({ user, token }: Principal): void {
   if (user.factorId !== null) expectRecentLogin(token.login);
 }
 
-/** @throws RECENT_LOGIN_REQUIRED */
-function expectRecentLogin({ auth_time = 0 }: LoginClaims): void {
+/** @throws RECENT_LOGIN_REQUIRED if the login is older than five minutes */
+export function expectRecentLogin({ auth_time = 0 }: LoginClaims): void {
   const age = currentSeconds() - auth_time;
   if (age < -CLOCK_DIFFERENCE_SECONDS || age > RECENT_LOGIN_SECONDS)
     throw new ServiceError("RECENT_LOGIN_REQUIRED");

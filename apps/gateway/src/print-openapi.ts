@@ -7,6 +7,7 @@ import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import type { AccountRules } from "./config.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
 import { emailLoginOperations } from "./features/email-login/operations.ts";
+import { hostedLoginOperations } from "./features/hosted-login/operations.ts";
 import { identityOperations } from "./features/identities/operations.ts";
 import { createOperations } from "./features/operations.ts";
 import { passkeyOperations } from "./features/passkeys/operations.ts";
@@ -17,6 +18,9 @@ import { enabledFeatures } from "./optional-features.ts";
 
 /** The cast is safe because creating the document calls no service. */
 const uncalled = <Service>(): Service => ({}) as Service;
+
+/** Without a path, so that the document describes the metadata. */
+const ISSUER = "https://accounts.example.com";
 
 const isComplete = process.argv.includes("--all");
 const rules: AccountRules = {
@@ -29,6 +33,7 @@ const rules: AccountRules = {
   hasPasskeys: isComplete,
   hasIdentities: isComplete,
   hasEmailLogin: isComplete,
+  hasHostedLogin: isComplete,
   hasSecondFactor: isComplete,
   requireVerifiedEmail: isComplete,
   requireCurrentPassword: false,
@@ -49,6 +54,7 @@ const operations = createOperations({
         ...identityOperations(uncalled(), uncalled()),
         ...emailLoginOperations(uncalled(), uncalled()),
         ...secondFactorOperations(uncalled(), uncalled(), rules),
+        ...hostedLoginOperations(uncalled(), uncalled(), { issuer: ISSUER, hasSecondFactor: true }),
       ]
     : [],
   rules,

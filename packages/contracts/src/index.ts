@@ -8,6 +8,7 @@ export * from "./digests.ts";
 export * from "./email.ts";
 export * from "./errors.ts";
 export * from "./factors.ts";
+export * from "./hosted-login.ts";
 export * from "./keys.ts";
 export * from "./login-limits.ts";
 export * from "./logins.ts";

@@ -85,7 +85,8 @@ export async function ignoreBody({ request }: { readonly request: Request }): Pr
   return null;
 }
 
-async function readBounded(request: Request): Promise<Uint8Array> {
+/** @throws PAYLOAD_TOO_LARGE */
+export async function readBounded(request: Request): Promise<Uint8Array> {
   // Bun reads no more than `Content-Length` bytes, and `bodyLimit` has checked this number.
   if (request.headers.has("content-length")) return request.bytes();
   const chunks: Uint8Array[] = [];

@@ -38,8 +38,11 @@ interface Reply {
 /** The operation's own limit. It counts the valid requests only. */
 export interface OperationLimit<Body> {
   readonly quota: QuotaName;
-  /** `user` counts per user and per client address. @default per client address */
-  readonly per?: "user";
+  /**
+   * `user` counts per user and per client address. `rejection`: the handler counts what it rejects, per client address.
+   * @default per client address
+   */
+  readonly per?: "user" | "rejection";
   /** Whether a request counts. Only with `per: "user"`. @default every request counts */
   applies?(body: Body): boolean;
   /** Replaces the description of the quota. `{quota}` is the default of its variable. */
@@ -81,6 +84,10 @@ export interface Operation<
   /** Whether a query parameter that `query` does not declare is an issue. @default it is ignored */
   readonly rejectsUnknownParameters?: boolean;
   readonly body?: Body;
+  /**
+   * The body is form-encoded, for clients of OAuth. `check` runs before `body`, which accepts texts only. @default it is JSON
+   */
+  readonly form?: { check(members: Readonly<Record<string, string>>): void };
   /** The body of callers to whom a rule of `body` does not apply. Only with `requiresToken`. */
   readonly exception?: { readonly body: Body; applies(caller: Caller): boolean };
   /** Finds further issues in a body that the schema accepts. */

@@ -139,6 +139,7 @@ export function createAccessLog({ logger, logsPaths, probePaths, assetPaths, obs
         email_digest: last?.emailDigest,
         reason: last?.reason,
         provider: last?.provider,
+        client: last?.client,
         amr: last?.amr,
         err: entry.error,
       };

@@ -1,18 +1,22 @@
 /** Converts every error to the response in the error table. Adds the error to the log entry if the status is 5xx. */
 import { type AnyElysia, Elysia, ParseError } from "elysia";
 import { requestEntry } from "../elysia/request-entry.ts";
-import { errorResponseFor, ServiceError, toErrorResponse } from "../errors.ts";
+import { errorResponseFor, ServiceError, toErrorResponse, withOAuthError } from "../errors.ts";
 import { drainChunkedBody } from "../http/body.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { Paths } from "./access-log.ts";
 
-export function errorHandler() {
+/** @param oauthPaths those whose errors clients of OAuth read */
+export function errorHandler(oauthPaths: Paths) {
   return new Elysia({ name: "error-handler" })
     .use(requestEntry())
     .onError({ as: "global" }, async (context) => {
       const { request, set } = context;
       const error =
         context.error instanceof ParseError ? (context.error.cause ?? context.error) : context.error;
-      const { status, body, headers } = toErrorResponse(error);
+      const response = toErrorResponse(error);
+      const { status, headers } = response;
+      const body = oauthPaths.has(context.entry.matchedPath) ? withOAuthError(response) : response.body;
       set.status = status;
       Object.assign(set.headers, headers);
       context.entry.code = body.code;

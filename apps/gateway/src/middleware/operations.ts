@@ -7,6 +7,7 @@ import { type Context, Elysia } from "elysia";
 import { type RequestEntry, requestEntry } from "../elysia/request-entry.ts";
 import { addRoute, synchronous } from "../elysia/workarounds.ts";
 import { ignoreBody, jsonBody } from "../http/body.ts";
+import { formBody, formValidator } from "../http/form.ts";
 import type { Operation } from "../http/operation.ts";
 import { expectNoParameters, queryValidator, validator } from "../http/validator.ts";
 import type { LoginStep } from "../observability/metrics.ts";
@@ -51,10 +52,11 @@ export function registerOperations<Caller>(
 ) {
   const router = new Elysia({ name: "operations" }).use(requestEntry());
   for (const operation of operations) {
-    const { method, path, body, isStatic } = operation;
+    const { method, path, body, form, isStatic } = operation;
+    const parseBody = form ? formBody : jsonBody;
     const handler = isStatic ? staticSteps(operation, options) : steps(operation, options);
     addRoute(router, method, path, handler, {
-      ...(method !== "GET" && { parse: [body ? jsonBody(body) : ignoreBody] }),
+      ...(method !== "GET" && { parse: [body ? parseBody(body) : ignoreBody] }),
     });
   }
   return router;
@@ -85,11 +87,12 @@ function loginStepOf({ loginMethod, beginsLogin }: Operation<never>) {
 /** The steps after parsing. The status is set last, because an error replaces it. */
 function steps<Caller>(operation: Operation<Caller>, options: OperationsOptions<Caller>) {
   const { params, body, refineBody, query, normalizeQuery, requiresToken, success } = operation;
-  const { exception, rejectsUnknownParameters: rejectsUnknown } = operation;
+  const { exception, rejectsUnknownParameters: rejectsUnknown, form } = operation;
   const { authenticate } = options;
   const handle: Operation<unknown>["handler"] = operation.handler;
   const checkParams = params ? validator(params, "path") : noInput;
-  const checkBody = body ? validator(body, "body", refineBody) : noInput;
+  const checkJson = body ? validator(body, "body", refineBody) : noInput;
+  const checkBody = body && form ? formValidator(body, form.check) : checkJson;
   const checkException = exception ? validator(exception.body, "body", refineBody) : checkBody;
   const withoutQuery = rejectsUnknown ? expectNoParameters : noInput;
   const readQuery = query
@@ -121,6 +124,7 @@ const noInput = () => ({});
 function ownLimit<Caller>({ limit }: Operation<Caller>, limiters: RateLimiters | null) {
   if (limiters === null || limit === undefined || limit === "none") return null;
   const limiter = limiters[limit.quota];
+  if (limit.per === "rejection") return null;
   if (limit.per !== "user") return addressLimit(limiter);
   return async ({ body, clientAddress, entry, set }: Omit<StepContext, "params">): Promise<undefined> => {
     if (!limit.applies || limit.applies(body))

@@ -29,6 +29,8 @@ interface ServerOptions {
   readonly logsPaths: boolean;
   readonly probePaths: Paths;
   readonly assetPaths: Paths;
+  /** The errors of these paths have the member `error` of OAuth. @default none */
+  readonly oauthPaths?: Paths | undefined;
   /** Requests to these paths are logged only if an error occurs, and need no address. */
   readonly silentPaths: Paths;
   /** Called for each request, after the response. */
@@ -43,7 +45,7 @@ interface ServerOptions {
 /** Returns a server without routes. */
 export function createServer(options: ServerOptions): AnyElysia {
   const { corsOrigins, trustProxy, logger, logsPaths, probePaths, assetPaths, silentPaths } = options;
-  const { observe, secureTransport } = options;
+  const { observe, secureTransport, oauthPaths = new Set() } = options;
   const log = createAccessLog({ logger, logsPaths, probePaths, assetPaths, observe });
   /** The headers with the same value in all responses. */
   const defaultHeaders = {
@@ -52,7 +54,7 @@ export function createServer(options: ServerOptions): AnyElysia {
   };
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
   const steps: AnyElysia[] = [
-    errorHandler(),
+    errorHandler(oauthPaths),
     ...(corsOrigins === null ? [] : [cors(corsOrigins)]),
     transportHeaders(options.isStopping),
     requestId(),

@@ -39,6 +39,9 @@ export const AUDIT_EVENTS = [
   "factor.recovery_code_used",
   "factor.recovery_codes_replaced",
   "user.taken_over",
+  "authorization_code.issued",
+  "authorization_code.exchanged",
+  "authorization_code.rejected",
   "admin.key_rejected",
 ] as const;
 
@@ -79,6 +82,9 @@ export type IdentityRejection =
 /** `used`: a code of this time step or a later one was accepted before. `paused`: after too many wrong codes. */
 export type FactorRejection = "code" | "used" | "recovery_code" | "paused" | "state" | "email_code";
 
+/** `user`: the user was deleted or deactivated, or the tokens were revoked, since the code was issued. */
+export type CodeRejection = "client" | "code" | "redirect_uri" | "verifier" | "used" | "user";
+
 /**
  * An event of a request, in the log and a counter. The line of the request has its last event; each earlier one, such as the takeover
  * by a login, and `password.rehashed` have a line of their own.
@@ -94,12 +100,20 @@ export interface AuditEntry extends AuditDetails {
 }
 
 export interface AuditDetails {
-  /** Only for `passkey.rejected`, `identity.rejected`, `factor.rejected` and `login.failed`. */
-  readonly reason?: PasskeyRejection | IdentityRejection | FactorRejection | "no_password" | undefined;
+  /** Only for `…rejected` of passkeys, identities, factors and codes of hosted login, and for `login.failed`. */
+  readonly reason?:
+    | PasskeyRejection
+    | IdentityRejection
+    | FactorRejection
+    | CodeRejection
+    | "no_password"
+    | undefined;
   /** Only for `factor.rejected`: how many time steps the code is late, at most ten, or early (negative). A clock is then wrong. */
   readonly stepsLate?: number | undefined;
   /** Only for events of identities: the name of the provider. */
   readonly provider?: string | undefined;
+  /** Only for events of hosted login: the `client_id`. */
+  readonly client?: string | undefined;
   /** Only for `login.succeeded` and `login.inactive`: how the user logged in, as in the claim `amr`. */
   readonly amr?: readonly string[] | undefined;
 }

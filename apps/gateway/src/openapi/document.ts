@@ -1,11 +1,10 @@
 /** Makes an OpenAPI document of a list of operations, with everything that the operations have in common. */
 import { type AnyElysia, Elysia } from "elysia";
 import { addRoute } from "../elysia/workarounds.ts";
-import type { ErrorCode } from "../errors.ts";
 import { enabledOperations } from "../http/operation.ts";
 import { VERSION } from "../version.ts";
 import { type DescribedOperation, type DescriptionOptions, describeOperation } from "./operation.ts";
-import { componentSchemas, type JsonObject } from "./schemas.ts";
+import { componentSchemas, type ErrorSchema, type JsonObject } from "./schemas.ts";
 
 interface DocumentOptions extends DescriptionOptions {
   /** Those of features that are off are not described. */
@@ -71,7 +70,7 @@ export async function createDocument(options: DocumentOptions): Promise<string> 
     ],
   };
   const router = new Elysia();
-  const errorSchemas: Record<string, readonly ErrorCode[]> = {};
+  const errorSchemas: Record<string, ErrorSchema> = {};
   for (const operation of operations) {
     const described = describeOperation(operation, options);
     Object.assign(errorSchemas, described.errorSchemas);

@@ -12,11 +12,12 @@ import {
   type ErrorProperties,
   errorResponseFor,
   loginErrorsOf,
+  withOAuthError,
 } from "../errors.ts";
 import type { Operation } from "../http/operation.ts";
 import type { Features } from "../optional-features.ts";
 import { ROUTE_LIMITS, type RouteLimit } from "../rate-limit/limits.ts";
-import { errorSchemaName, type JsonObject, reference, translate } from "./schemas.ts";
+import { type ErrorSchema, errorSchemaName, type JsonObject, reference, translate } from "./schemas.ts";
 
 export type DescribedOperation = Omit<Operation<unknown>, "handler">;
 
@@ -26,6 +27,7 @@ export interface DescriptionOptions {
   readonly authenticationErrors: readonly ErrorCode[];
 }
 
+const FORM_TYPE = "application/x-www-form-urlencoded";
 export const JSON_TYPE = "application/json";
 const LIMIT_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
@@ -43,6 +45,7 @@ function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
     query,
     rejectsUnknownParameters,
     body,
+    form,
     limit,
     isStatic,
     unavailable,
@@ -50,7 +53,7 @@ function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
   const usesResources = !isStatic && !unavailable;
   const codes: ErrorCode[] = [...(requiresToken ? options.authenticationErrors : []), ...errors];
   if (loginMethod) codes.push(...loginErrorsOf(loginMethod, options.features));
-  if (params || query || body || rejectsUnknownParameters) codes.push("INVALID_REQUEST");
+  if (params || query || (body && !form) || rejectsUnknownParameters) codes.push("INVALID_REQUEST");
   // `Content-Length` is checked for every request, even if the operation has no body.
   codes.push("PAYLOAD_TOO_LARGE");
   if (usesResources) codes.push("DATABASE_UNAVAILABLE");
@@ -61,9 +64,9 @@ function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
   return [...byStatus].sort(([one], [other]) => one - other);
 }
 
-/** Returns the description, and the codes of the errors by the name of the schema to which it refers. */
+/** Returns the description, and the errors by the name of the schema to which it refers. */
 export function describeOperation(operation: DescribedOperation, options: DescriptionOptions) {
-  const { id, tag, summary, description, requiresToken, params, query, body } = operation;
+  const { id, tag, summary, description, requiresToken, params, query, body, form } = operation;
   const { success, otherSuccess, unavailable, issues, limit } = operation;
   const isLimited = limit !== "none";
   const quotaOf = isLimited && limit ? ROUTE_LIMITS[limit.quota] : undefined;
@@ -86,12 +89,13 @@ export function describeOperation(operation: DescribedOperation, options: Descri
   const responses: Record<string, JsonObject> = {};
   for (const { status, description, schema } of [success, otherSuccess ?? [], unavailable ?? []].flat())
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
-  const errorSchemas: Record<string, readonly ErrorCode[]> = {};
+  const errorSchemas: Record<string, ErrorSchema> = {};
   for (const [status, codes] of errorsOf(operation, options)) {
+    const errors = { codes, hasOAuthError: form !== undefined && status < 500 };
     // The schema for issues is not derived from codes.
-    const name = status === 422 ? "ValidationErrorResponse" : errorSchemaName(id, status, codes);
-    if (status !== 422) errorSchemas[name] = codes;
-    responses[status] = errorResponse(codes, reference(name), headers, example, additions[status]);
+    const name = status === 422 ? "ValidationErrorResponse" : errorSchemaName(id, status, errors);
+    if (status !== 422) errorSchemas[name] = errors;
+    responses[status] = errorResponse(errors, reference(name), headers, example, additions[status]);
   }
   const parameters = [
     ...Object.entries(params?.properties ?? {}).map(pathParameter),
@@ -106,7 +110,10 @@ export function describeOperation(operation: DescribedOperation, options: Descri
     responses,
     ...(parameters.length > 0 && { parameters: parameters.map(translate) }),
     ...(body && {
-      requestBody: { required: true, content: { [JSON_TYPE]: { schema: reference(body) } } },
+      requestBody: {
+        required: true,
+        content: { [form ? FORM_TYPE : JSON_TYPE]: { schema: reference(body) } },
+      },
     }),
   };
   return { detail, errorSchemas };
@@ -142,13 +149,16 @@ const response = (description: string, headers: readonly string[], json?: JsonOb
  * @param addition the last sentences of the description
  */
 function errorResponse(
-  codes: readonly ErrorCode[],
+  { codes, hasOAuthError }: ErrorSchema,
   schema: JsonObject,
   headers: readonly string[],
   example: ErrorProperties,
   addition: string | undefined,
 ): JsonObject {
-  const examples = codes.map((code) => ({ code, ...errorResponseFor(code, example) }));
+  const examples = codes.map((code) => {
+    const response = errorResponseFor(code, example);
+    return { code, ...response, body: hasOAuthError ? withOAuthError(response) : response.body };
+  });
   return response(
     [...codes.map((code) => ERROR_TABLE[code].description), addition ?? []].flat().join(" "),
     [...new Set([...headers, ...examples.flatMap(({ headers }) => Object.keys(headers))])],

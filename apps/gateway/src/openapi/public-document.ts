@@ -7,6 +7,8 @@ import { type DescribedOperation, JSON_TYPE } from "./operation.ts";
 
 const TAGS = {
   Auth: "Register, log in, and read, change or delete the current user.",
+  "Hosted login":
+    "Applications send users to a page of this service, and exchange a code for a token: OAuth's authorization code with PKCE.",
   Keys: "Public keys, with which other services verify tokens. They require no token.",
   Todos: "A todo list with cursor pagination. It requires no token.",
   Probes: "For supervisors and load balancers. They are not rate-limited.",

@@ -24,6 +24,7 @@ const SCHEMAS: Readonly<Record<string, object>> = {
   ...contracts.PASSKEY_SCHEMAS,
   ...contracts.LOGIN_SCHEMAS,
   ...contracts.FACTOR_SCHEMAS,
+  ...contracts.HOSTED_LOGIN_SCHEMAS,
 };
 const NAMES = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
 
@@ -42,28 +43,41 @@ export function reference(schema: object | string): JsonObject {
  * Returns the name of the schema for the errors of an operation with one status. It is the name of the code, such as
  * `UserNotFoundError`, or if there are several codes, that of the operation and the status, such as `UpdateMeForbiddenError`.
  */
-export function errorSchemaName(operationId: string, status: number, codes: readonly ErrorCode[]): string {
+export function errorSchemaName(
+  operationId: string,
+  status: number,
+  { codes, hasOAuthError }: ErrorSchema,
+): string {
   const [code = "", ...others] = codes;
-  const words = others.length > 0 ? [operationId, STATUS_CODES[status] ?? ""] : [code.toLowerCase()];
+  const words =
+    others.length > 0 || hasOAuthError ? [operationId, STATUS_CODES[status] ?? ""] : [code.toLowerCase()];
   const name = words.join(" ").replaceAll(/(?:^|[\W_]+)(\w)/g, (_, first: string) => first.toUpperCase());
   return name.replace(/(Error)?$/, "Error");
 }
 
-function errorSchema(codes: readonly ErrorCode[]): JsonObject {
+/** The errors of an operation with one status. */
+export interface ErrorSchema {
+  readonly codes: readonly ErrorCode[];
+  /** Whether the body also has the error in the words of OAuth. */
+  readonly hasOAuthError: boolean;
+}
+
+function errorSchema({ codes, hasOAuthError }: ErrorSchema): JsonObject {
   const { code, ...others } = contracts.ErrorBody.properties;
   const field = codes.some((name) => ERROR_TABLE[name].hasField) && { field: contracts.TakenField };
   const state = codes.some((name) => ERROR_TABLE[name].hasState) && { state: contracts.FactorState };
-  const properties = { ...others, code: { ...code, enum: codes }, ...field, ...state };
+  const error = hasOAuthError && { error: contracts.OAuthErrorMember };
+  const properties = { ...others, code: { ...code, enum: codes }, ...field, ...state, ...error };
   return { ...contracts.ErrorBody, properties };
 }
 
 /**
  * Returns `components.schemas`: the schemas of the operations, and the schemas to which these refer.
- * @param errors the codes of the errors that the operations return, by the name of their schema
+ * @param errors those that the operations return, by the name of their schema
  */
 export function componentSchemas(
   operations: readonly Pick<Operation<unknown>, "body" | "success" | "unavailable">[],
-  errors: Readonly<Record<string, readonly ErrorCode[]>>,
+  errors: Readonly<Record<string, ErrorSchema>>,
 ): Record<string, JsonObject> {
   const used: Record<string, object> = {};
   const use = (part: unknown): void => {

@@ -115,6 +115,7 @@ export const ROUTE_LIMITS = {
       "per client address. Attempts with codes of the application are also limited per user: five, then one a minute, from ten on one every 15 minutes, from twenty on one an hour. After 100 without a success, only recovery codes are accepted.",
     ),
   },
+  codeExchange: { variable: "RATE_LIMIT_LOGIN", description: own("Rejected codes") },
   register: { variable: "RATE_LIMIT_REGISTER", description: own("Registrations") },
   passwordChange: {
     variable: "RATE_LIMIT_PASSWORD_CHANGE",

@@ -10,8 +10,7 @@ import type { Config } from "../config.ts";
 import {
   AUTHENTICATION_CLASSES,
   AUTHENTICATION_METHODS,
-  type AuthenticationClass,
-  type AuthenticationMethods,
+  type LoginClaims,
 } from "./authentication-methods.ts";
 import type { TokenKey, TokenKeys } from "./token-keys.ts";
 
@@ -35,19 +34,6 @@ export interface TokenClaims {
 export interface Principal {
   readonly user: User;
   readonly token: TokenClaims;
-}
-
-/** The claims about a login. Renewed tokens keep these claims. */
-export interface LoginClaims {
-  /**
-   * The time of the login, in seconds since the epoch; absent after a login with a password if tokens cannot be renewed and second
-   * factors are off.
-   */
-  readonly auth_time?: number;
-  /** The methods of the login; absent if passkeys and second factors are off. */
-  readonly amr?: AuthenticationMethods;
-  /** Whether the login had two factors; absent if second factors are off. */
-  readonly acr?: AuthenticationClass;
 }
 
 type TokenUser = Pick<User, "id" | "tokenVersion" | "roles" | "claims" | "emailVerified">;
@@ -75,7 +61,7 @@ export function createTokens(
   options: Config["tokens"],
 ): Tokens {
   const { issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims } = options;
-  const { hasMethods, hasSecondFactor } = options;
+  const { hasMethods, hasSecondFactor, hasHostedLogin } = options;
   const { algorithm, key, kid, secret } = keys.signing;
   const parties = { ...(audience !== null && { aud: audience }), ...(issuer !== null && { iss: issuer }) };
   const signer = new Elysia().use(
@@ -93,7 +79,7 @@ export function createTokens(
   const claimsOf = (user: TokenUser, login: LoginClaims = {}) => {
     const now = currentSeconds();
     const { auth_time = now, amr, acr = "1fa" } = login;
-    const isTimed = renewalDays > 0 || hasSecondFactor || login.auth_time !== undefined;
+    const isTimed = renewalDays > 0 || hasSecondFactor || hasHostedLogin || login.auth_time !== undefined;
     // RFC 9068 §2.2.3.1 defines `roles`.
     const further = { roles: user.roles, email_verified: user.emailVerified, claims: user.claims };
     return {
@@ -219,6 +205,12 @@ function readClaims(
     ...(authenticationClass && { acr: authenticationClass }),
   };
   return { userId, guard: { version: ver, exceptToken: tokenId }, login };
+}
+
+/** Returns the seconds until a token of this service expires. */
+export function expiresIn(token: string): number {
+  const { exp } = parseMembers(Buffer.from(token.split(".")[1] ?? "", "base64url"));
+  return Math.max(0, Number(exp) - currentSeconds());
 }
 
 const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);

@@ -9,6 +9,7 @@ import {
 } from "@latchkey/contracts";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
+import { type AuthorizationCodes, createAuthorizationCodes } from "./authorization-codes.ts";
 import { createFactorStates, type FactorStates } from "./factor-states.ts";
 import { createLoginCodes, type LoginCodes } from "./login-codes.ts";
 import { createOidcStates, type OidcStates } from "./oidc-states.ts";
@@ -38,6 +39,7 @@ export interface TokenKeys {
   readonly loginCodes: LoginCodes;
   readonly factorStates: FactorStates;
   readonly oidcStates: OidcStates;
+  readonly authorizationCodes: AuthorizationCodes;
 }
 
 /** @param openSecretKey returns the stored secret key; called only if neither a secret nor a private key is configured */
@@ -69,6 +71,7 @@ export async function importTokenKeys(
       loginCodes: createLoginCodes(materials),
       factorStates: createFactorStates(materials),
       oidcStates: createOidcStates(materials),
+      authorizationCodes: createAuthorizationCodes(materials),
     };
   };
 
