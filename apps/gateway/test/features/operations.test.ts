@@ -9,7 +9,7 @@ const OPTIONAL_PATHS = [
     `${path}/options`,
   ]),
   ...["/auth/login/oidc/example", "/auth/login/email"].flatMap((path) => [path, `${path}/options`]),
-  ...["/auth/identities", "/auth/identities/example"],
+  ...["/auth/identities", "/auth/identities/example", "/auth/authorize", "/oauth/token"],
 ];
 const PATHS_OF_MAIL = [
   "/.well-known/change-password",
@@ -47,11 +47,13 @@ test.each([
     const expected = [path, 404, '{"detail":"Not Found","code":"NOT_FOUND"}'];
     expect([path, response.status, await response.text()]).toEqual(expected);
   }
+  for (const path of ["/account/authorize", "/.well-known/oauth-authorization-server"])
+    expect([path, (await fetch(service.url + path)).status]).toEqual([path, 404]);
   const renewal = await fetch(`${service.url}/auth/tokens`, { method: "POST" });
   expect([renewal.status, renewal.headers.get("allow")]).toEqual([405, "DELETE"]);
   const { text } = await service.call("GET", "/openapi.json");
   expect(text).not.toMatch(
-    /LOGIN_REQUIRED|EMAIL_NOT_VERIFIED|renew|passkey|email-?change|identit|oidc|LOGIN_CODE|LAST_LOGIN|RECENT_LOGIN/i,
+    /LOGIN_REQUIRED|EMAIL_NOT_VERIFIED|renew|passkey|email-?change|identit|oidc|LOGIN_CODE|LAST_LOGIN|RECENT_LOGIN|oauth|hosted/i,
   );
   const { token } = await service.createUser();
   await service.call("PATCH", "/auth/me", { token, body: { password: "a new long passphrase" } });

@@ -47,11 +47,16 @@ describe("the document", async () => {
     expect(shown).toEqual([]);
   });
 
-  test("describes request bodies as JSON only, by the name of their schema", () => {
-    const bodies = operations.flatMap(({ requestBody }) => (requestBody ? [requestBody.content] : []));
+  test("describes request bodies as JSON, except that of OAuth's token endpoint, by the name of their schema", () => {
+    const bodies = operations.flatMap(({ operationId, requestBody }) =>
+      requestBody ? [{ operationId, content: requestBody.content }] : [],
+    );
     expect(bodies.length).toBeGreaterThan(5);
-    for (const content of bodies) {
-      expect(Object.keys(content)).toEqual(["application/json"]);
+    for (const { operationId, content } of bodies) {
+      const isForm = operationId === "exchangeCode";
+      expect(Object.keys(content)).toEqual([
+        isForm ? "application/x-www-form-urlencoded" : "application/json",
+      ]);
       expect(content["application/json"]?.schema.$ref).toStartWith("#/components/schemas/");
     }
   });
@@ -116,9 +121,11 @@ describe("the document", async () => {
     expect(enums.filter(({ type }) => type !== "string")).toEqual([]);
   });
 
-  test("says of every request body that other content types get 422, and ends the pages of a mock server", () => {
+  test("says of every JSON body that other content types get 422, and ends the pages of a mock server", () => {
     for (const { responses, requestBody } of operations)
-      expect(responses[422]?.description.includes("no operation returns 415") ?? false).toBe(!!requestBody);
+      expect(responses[422]?.description.includes("no operation returns 415") ?? false).toBe(
+        requestBody?.content["application/json"] !== undefined,
+      );
     const { TodoPageResponse } = document.components.schemas;
     expect(TodoPageResponse).toMatchObject({ properties: { next_cursor: { example: null } } });
   });

@@ -12,6 +12,7 @@ setDefaultTimeout(60_000);
 const main = join(import.meta.dir, "../support/without-optional-modules.ts");
 const { PASSKEY_ORIGINS, OIDC_PROVIDERS, OIDC_REDIRECT_URIS, AUTH_EMAIL_LOGIN, AUTH_SECOND_FACTOR } =
   DOCUMENTED_FEATURES;
+const { PUBLIC_URL, AUTH_ISSUER, LOGIN_CLIENTS } = DOCUMENTED_FEATURES;
 const keys = { ADMIN_API_KEYS: `shop:${"k".repeat(32)}` };
 
 test("without their variables, the modules of optional features are not loaded", async () => {
@@ -29,6 +30,7 @@ inFullRun(test).each([
   ["features/passkeys/", { PASSKEY_ORIGINS }],
   ["features/identities/", { OIDC_PROVIDERS, OIDC_REDIRECT_URIS }],
   ["features/email-login/", { AUTH_EMAIL_LOGIN }],
+  ["features/hosted-login/", { PUBLIC_URL, AUTH_ISSUER, LOGIN_CLIENTS }],
   ["packages/administration/", { AUTH_SECOND_FACTOR }],
 ])("the modules of %s are loaded only with its variables", async (name, variables) => {
   await using folder = await openFolder();

@@ -106,12 +106,27 @@ export const EVERY_FEATURE = {
   AUTH_EMAIL_CHANGE: "true",
 } as const;
 
+/** Hosted login, for a web application and one on the user's machine. */
+export const HOSTED_LOGIN = {
+  PUBLIC_URL: "https://accounts.example.com",
+  AUTH_ISSUER: "https://accounts.example.com",
+  LOGIN_CLIENTS: JSON.stringify([
+    { client_id: "web", name: "Example", redirect_uris: ["https://app.example.com/callback"] },
+    {
+      client_id: "native",
+      name: "Example for computers",
+      redirect_uris: ["http://127.0.0.1/callback", "com.example.app:/callback"],
+    },
+  ]),
+} as const;
+
 /**
  * Everything that the OpenAPI document can describe. Logins require a verified e-mail, and nobody can register. The provider does not exist: nothing is
  * requested from it before a login.
  */
 export const DOCUMENTED_FEATURES = {
   ...EVERY_FEATURE,
+  ...HOSTED_LOGIN,
   AUTH_EMAIL_LOGIN: "true",
   AUTH_SECOND_FACTOR: "true",
   AUTH_REQUIRE_VERIFIED_EMAIL: "true",

@@ -7,7 +7,7 @@ plugin({
     const modules = [
       "gateway/src/.*administration",
       "packages/administration/",
-      "gateway/src/features/(passkeys|identities|email-login|second-factor)/",
+      "gateway/src/features/(passkeys|identities|email-login|second-factor|hosted-login)/",
       "openid-client/",
       "oauth4webapi/",
       "@simplewebauthn/",
