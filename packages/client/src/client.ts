@@ -3,10 +3,12 @@ import { readClaims } from "./claims.ts";
 import { startDeadline, untilAborted } from "./deadline.ts";
 import { createRequestedCodes } from "./email-login.ts";
 import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
+import { createBegunHostedLogin } from "./hosted-login.ts";
 import type {
   Client,
   CreatePasskeyRequest,
   Factor,
+  HostedLogin,
   Identity,
   LoginRequest,
   Oidc,
@@ -42,6 +44,7 @@ export function createClient(options: ClientOptions): Client {
   const send = createTransport(options);
   const session = createSession(options, `latchkey ${options.baseUrl}`, () => renew());
   const begun = createBegunLogins(`latchkey oidc ${options.baseUrl}`);
+  const hosted = createBegunHostedLogin(`latchkey hosted login ${options.baseUrl}`);
   const codes = createRequestedCodes(`latchkey codes ${options.baseUrl}`);
 
   const endSession = (error: LatchkeyError, token: string | undefined): void => {
@@ -231,6 +234,32 @@ export function createClient(options: ClientOptions): Client {
       sendAuthorized("POST", "/auth/identities/{id}/removal", removalOf(id, currentPassword), init),
   };
 
+  const finishingHosted = createSharedCall<Token>();
+  const hostedLogin: HostedLogin = {
+    async begin(clientId, redirectUri, request = {}) {
+      const { verifier, challenge } = await createChallenge();
+      const { verifier: state } = await createChallenge();
+      await hosted.keep({ clientId, redirectUri, state, verifier });
+      const { loginHint, acrValues, maxAgeSeconds, prompt } = request;
+      const parameters = new URLSearchParams({
+        ...{ response_type: "code", client_id: clientId, redirect_uri: redirectUri, state },
+        ...{ code_challenge: challenge, code_challenge_method: "S256" },
+        ...(loginHint !== undefined && { login_hint: loginHint }),
+        ...(acrValues !== undefined && { acr_values: acrValues }),
+        ...(maxAgeSeconds !== undefined && { max_age: String(maxAgeSeconds) }),
+        ...(prompt !== undefined && { prompt }),
+      });
+      return `${options.baseUrl.replace(/\/$/, "")}/account/authorize?${parameters}`;
+    },
+    finish(url, init = {}) {
+      const call = async (signal: AbortSignal) => {
+        const parts = { form: await hosted.take(url), member: "access_token" } as const;
+        return await logIn(send("POST", "/oauth/token", parts, { ...init, signal }));
+      };
+      return finishingHosted(String(url), call, init.signal);
+    },
+  };
+
   const client: Client = {
     get token() {
       return session.token;
@@ -241,6 +270,7 @@ export function createClient(options: ClientOptions): Client {
     },
     passkeys,
     oidc,
+    hostedLogin,
     factor,
     async emailLogin(email, init) {
       const parts = { body: { email }, member: "state" } as const;
@@ -296,6 +326,7 @@ export function createClient(options: ClientOptions): Client {
     requestEmailChange: (body, init) => sendAuthorized("POST", "/auth/email-change", { body }, init),
     approveEmailChange: (body, init) => send("POST", "/auth/email-change/approve", { body }, init),
     confirmEmailChange: (body, init) => send("POST", "/auth/email-change/confirm", { body }, init),
+    authorize: (body, init) => sendAuthorized("POST", "/auth/authorize", { body, member: "code" }, init),
     getJwks: (init) => send("GET", "/.well-known/jwks.json", { member: "keys" }, init),
     listTodos: (query, init) => send("GET", "/todos", { query, member: "items" }, init),
     todoPages: (query, init) =>

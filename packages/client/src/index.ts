@@ -1,6 +1,7 @@
 /** The public API of `@latchkey/client`. Runs on Node 20 and later, on Bun, in browsers and in other runtimes with `fetch`. */
 export { type ClientOptions, createClient } from "./client.ts";
 export { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
+export { LatchkeyHostedLoginError } from "./hosted-login.ts";
 export type * from "./methods.ts";
 export { LatchkeyOidcError } from "./oidc.ts";
 export { LatchkeyPasskeyError } from "./passkeys.ts";

@@ -27,6 +27,8 @@ export type PasskeyLoginRequest = RequestOf<"passkeyLogin">;
 export type Passkey = ResponseOf<"createPasskey">[201];
 export type SecondFactor = ResponseOf<"getFactor">[200];
 export type Identity = ResponseOf<"addIdentity">[201];
+export type AuthorizationRequest = RequestOf<"authorize">;
+export type AuthorizationResponse = ResponseOf<"authorize">[200];
 export type PublicKeySet = ResponseOf<"getJwks">[200];
 export type Todo = ResponseOf<"getTodo">[200];
 export type TodoPage = ResponseOf<"listTodos">[200];
@@ -41,12 +43,17 @@ type FactorOperation = Extract<
   `${string}Factor${string}` | `factor${string}` | `${string}RecoveryCodes`
 >;
 type IdentityOperation = Extract<ApiOperation, `oidc${string}` | `${string}Identit${string}`>;
+/** Those of OAuth have methods in {@link HostedLogin}; libraries read the metadata. */
+type OAuthOperation = "exchangeCode" | "getAuthorizationServer";
 /**
  * Each operation has a method of the same name. The operations of passkeys have methods in {@link Passkeys}, those of identities in
  * {@link Oidc}, and those of second factors in {@link Factor}. {@link Client.emailLogin} combines two.
  */
 type Operations = Record<
-  Exclude<ApiOperation, PasskeyOperation | IdentityOperation | FactorOperation | "emailLoginOptions">,
+  Exclude<
+    ApiOperation,
+    PasskeyOperation | IdentityOperation | FactorOperation | OAuthOperation | "emailLoginOptions"
+  >,
   (...parameters: never[]) => Promise<unknown>
 >;
 
@@ -130,6 +137,32 @@ export interface Oidc {
   remove(id: number, currentPassword?: string, options?: RequestOptions): Promise<void>;
 }
 
+/** What an application asks of a login on the pages of the service. */
+export interface HostedLoginRequest {
+  /** The e-mail that the page suggests. */
+  readonly loginHint?: string | undefined;
+  /** The page asks for a second factor. Check the claim `acr` of the token: a user can change the address of the page. */
+  readonly acrValues?: "2fa" | undefined;
+  /** Always met, because the page logs in anew. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** `create` shows the registration first. */
+  readonly prompt?: "create" | undefined;
+}
+
+/**
+ * Methods for logins on the pages of the service, which must have this application as a client. `finish` also throws
+ * `LatchkeyHostedLoginError`, whose `reason` says why the address contains no login for this tab.
+ */
+export interface HostedLogin {
+  /** Returns the page, to which the application sends the browser. `redirectUri` must be configured exactly so. */
+  begin(clientId: string, redirectUri: string, request?: HostedLoginRequest): Promise<string>;
+  /**
+   * Logs in with the address to which the page has redirected the browser, and stores the token. Calls at the same time are one
+   * request.
+   */
+  finish(url: string | URL, options?: RequestOptions): Promise<Token>;
+}
+
 /** A login whose code was requested. */
 export interface EmailLogin {
   /**
@@ -152,6 +185,7 @@ export interface Client extends Operations {
   readonly tokenExpiresAt: Date | undefined;
   readonly passkeys: Passkeys;
   readonly oidc: Oidc;
+  readonly hostedLogin: HostedLogin;
   readonly factor: Factor;
   /** Requests a mail with a code to log in. Resolves even if no user has the e-mail. */
   emailLogin(email: string, options?: RequestOptions): Promise<EmailLogin>;
@@ -193,6 +227,8 @@ export interface Client extends Operations {
   approveEmailChange(request: EmailChangeApproval, options?: RequestOptions): Promise<void>;
   /** Changes the e-mail with the token of the link, and revokes all tokens of the user. */
   confirmEmailChange(request: EmailChangeConfirmation, options?: RequestOptions): Promise<void>;
+  /** Returns a code for an application, for the page of hosted logins. The current user must have logged in recently. */
+  authorize(request: AuthorizationRequest, options?: RequestOptions): Promise<AuthorizationResponse>;
   /** Returns the public keys that verify tokens, for services that verify tokens themselves. */
   getJwks(options?: RequestOptions): Promise<PublicKeySet>;
   /** Returns one page. */

@@ -37,13 +37,16 @@ type OperationAt<Paths, M extends Method, Path> = Path extends keyof Paths
     : never
   : never;
 
+const FORM_TYPE = "application/x-www-form-urlencoded";
 type ResultOf<Operation> = Operation extends { responses: infer Responses }
   ? Json<Responses[keyof Responses & (200 | 201)]>
   : never;
 /** What a call of an operation passes. A success response without the member `member` is not from the service, nor is one with a body if the operation has none. */
-type Parts<Operation> = (Operation extends { requestBody: infer Message }
-  ? { readonly body: Json<Message> }
-  : unknown) &
+type Parts<Operation> = (Operation extends { requestBody: { content: { [FORM_TYPE]: infer Form } } }
+  ? { readonly form: Form }
+  : Operation extends { requestBody: infer Message }
+    ? { readonly body: Json<Message> }
+    : unknown) &
   (Operation extends { parameters: { path: infer Path } } ? { readonly path: Path } : unknown) &
   (Operation extends { parameters: { query?: infer Query } }
     ? { readonly query?: Query | undefined }
@@ -66,6 +69,7 @@ export type SendRequest<Paths = paths> = <M extends Method, Path extends PathOf<
 >;
 
 interface UntypedParts {
+  readonly form?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
   readonly path?: Readonly<Record<string, unknown>>;
   readonly query?: object | undefined;
@@ -76,7 +80,7 @@ export function createTransport<Paths = paths>(options: TransportOptions): SendR
   async function send(
     method: Method,
     template: string,
-    { body, path: values = {}, query = {}, member }: UntypedParts,
+    { body: json, form, path: values = {}, query = {}, member }: UntypedParts,
     { token, signal, timeoutMs = options.timeoutMs ?? 10_000 }: Init = {},
   ): Promise<unknown> {
     if (signal?.aborted) throw reasonOf(signal);
@@ -84,13 +88,15 @@ export function createTransport<Paths = paths>(options: TransportOptions): SendR
     const url = options.baseUrl.replace(/\/$/, "") + path + toSearch(query);
     const { headers: given } = options;
     const headers = new Headers(typeof given === "function" ? await given() : given);
-    if (body !== undefined) headers.set("content-type", "application/json");
+    const sent = json === undefined ? undefined : JSON.stringify(json);
+    const body = form ? new URLSearchParams(form).toString() : sent;
+    if (body !== undefined) headers.set("content-type", form ? FORM_TYPE : "application/json");
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     const init = {
       method,
       headers,
       redirect: "manual",
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body }),
     } as const;
 
     const attempt = async (): Promise<unknown> => {

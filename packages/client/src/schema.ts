@@ -644,6 +644,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/authorize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a code for an application
+         * @description For the page `/account/authorize`, which then redirects to the application. The login of the token must be at most five minutes old. The code is valid for a minute and works once, with the verifier of the challenge.
+         */
+        post: operations["authorize"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a code for an access token
+         * @description The token endpoint of OAuth (RFC 6749 §4.1.3, RFC 7636 §4.5) for public clients. The token is that of the login on the page: `auth_time`, `amr` and `acr` are those of the login. There is no refresh token: renew the token with `POST /auth/tokens`. A code that is malformed, expired, used, of another client, redirect URI or verifier, or whose user has changed, is `invalid_grant`.
+         */
+        post: operations["exchangeCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-authorization-server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the metadata of the authorization server
+         * @description For libraries of OAuth (RFC 8414). Every origin can read it.
+         */
+        get: operations["getAuthorizationServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/jwks.json": {
         parameters: {
             query?: never;
@@ -1349,6 +1409,111 @@ export interface components {
             last_used_at: string | null;
             /** @example 8 */
             recovery_codes_left: number;
+        };
+        AuthorizationRequest: {
+            /**
+             * @description A client of the configuration.
+             * @example web
+             */
+            client_id: string;
+            /**
+             * @description One of the client's, character by character; at `127.0.0.1` and `[::1]`, its port can be another one.
+             * @example https://app.example.com/callback
+             */
+            redirect_uri: string;
+            /**
+             * @description The S256 challenge of a verifier that the client keeps (RFC 7636 §4.2).
+             * @example E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
+             */
+            code_challenge: string;
+        };
+        AuthorizationResponse: {
+            /** @example WyJhdXRob3JpemF0aW9uIl0.c2lnbmF0dXJl */
+            code: string;
+            /**
+             * @description The issuer, for the redirect (RFC 9207).
+             * @example https://accounts.example.com
+             */
+            iss: string;
+        };
+        CodeExchangeRequest: {
+            /** @enum {string} */
+            grant_type: "authorization_code";
+            /** @example WyJhdXRob3JpemF0aW9uIl0.c2lnbmF0dXJl */
+            code: string;
+            /**
+             * @description A client of the configuration.
+             * @example web
+             */
+            client_id: string;
+            /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
+            code_verifier: string;
+            /**
+             * @description One of the client's, character by character; at `127.0.0.1` and `[::1]`, its port can be another one.
+             * @example https://app.example.com/callback
+             */
+            redirect_uri?: string;
+        };
+        ExchangedTokenResponse: {
+            /**
+             * @description A JWT (RFC 7519) for the Authorization header.
+             * @example eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIiwiZXhwIjoxNzY5ODU4NDMwfQ.c2lnbmF0dXJl
+             */
+            access_token: string;
+            /** @enum {string} */
+            token_type: "bearer";
+            /**
+             * @description In seconds.
+             * @example 3600
+             */
+            expires_in: number;
+        };
+        AuthorizationServerMetadata: {
+            /** @example https://accounts.example.com */
+            issuer: string;
+            /** @example https://accounts.example.com/account/authorize */
+            authorization_endpoint: string;
+            /** @example https://accounts.example.com/oauth/token */
+            token_endpoint: string;
+            /** @example https://accounts.example.com/.well-known/jwks.json */
+            jwks_uri: string;
+            /**
+             * @description Only `code`.
+             * @example [
+             *       "code"
+             *     ]
+             */
+            response_types_supported: string[];
+            /**
+             * @description Only `authorization_code`.
+             * @example [
+             *       "authorization_code"
+             *     ]
+             */
+            grant_types_supported: string[];
+            /**
+             * @description Only `none`: clients are public.
+             * @example [
+             *       "none"
+             *     ]
+             */
+            token_endpoint_auth_methods_supported: string[];
+            /**
+             * @description Only `S256`.
+             * @example [
+             *       "S256"
+             *     ]
+             */
+            code_challenge_methods_supported: string[];
+            /** @example true */
+            authorization_response_iss_parameter_supported: boolean;
+            /**
+             * @description If second factors are on.
+             * @example [
+             *       "2fa"
+             *     ]
+             */
+            acr_values_supported?: string[];
         };
         PayloadTooLargeError: {
             /** @description A sentence for people. */
@@ -2086,6 +2251,66 @@ export interface components {
              */
             code: "HASH_QUEUE_FULL" | "HASHER_CLOSED" | "HASH_WORKER_CRASHED" | "DATABASE_UNAVAILABLE";
         };
+        AuthorizeUnauthorizedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN" | "LOGIN_REQUIRED";
+        };
+        AuthorizeForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INACTIVE_USER" | "RECENT_LOGIN_REQUIRED";
+        };
+        ExchangeCodeBadRequestError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "INVALID_TOKEN_REQUEST" | "UNSUPPORTED_GRANT_TYPE" | "INVALID_CLIENT" | "INVALID_GRANT";
+            /**
+             * @description The error in OAuth's words (RFC 6749 §5.2).
+             * @enum {string}
+             */
+            error?: "invalid_request" | "invalid_client" | "invalid_grant" | "unsupported_grant_type";
+        };
+        ExchangeCodePayloadTooLargeError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "PAYLOAD_TOO_LARGE";
+            /**
+             * @description The error in OAuth's words (RFC 6749 §5.2).
+             * @enum {string}
+             */
+            error?: "invalid_request" | "invalid_client" | "invalid_grant" | "unsupported_grant_type";
+        };
+        ExchangeCodeTooManyRequestsError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "TOO_MANY_REQUESTS";
+            /**
+             * @description The error in OAuth's words (RFC 6749 §5.2).
+             * @enum {string}
+             */
+            error?: "invalid_request" | "invalid_client" | "invalid_grant" | "unsupported_grant_type";
+        };
         TodoNotFoundError: {
             /** @description A sentence for people. */
             detail: string;
@@ -2472,7 +2697,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2587,7 +2812,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2601,7 +2826,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeleteMeUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2708,7 +2933,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2722,7 +2947,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpdateMeUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The current password is wrong. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2852,7 +3077,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2967,7 +3192,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3385,7 +3610,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3727,7 +3952,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3741,7 +3966,7 @@ export interface operations {
                     "application/json": components["schemas"]["RequestEmailChangeUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The current password is wrong. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4030,7 +4255,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyListResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4164,7 +4389,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyInvalidError"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4298,7 +4523,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4312,7 +4537,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletePasskeyUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The configuration requires a proof of the owner, which this operation has not: use the one whose path ends in `/removal`. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The configuration requires a proof of the owner, which this operation has not: use the one whose path ends in `/removal`. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4449,7 +4674,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4463,7 +4688,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemovePasskeyUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The current password is wrong. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4597,7 +4822,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyOptionsResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4611,7 +4836,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatePasskeyOptionsUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. The e-mail is not verified. */
+            /** @description The user is deactivated. The current password is wrong. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. The e-mail is not verified. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4970,7 +5195,7 @@ export interface operations {
                     "application/json": components["schemas"]["IdentityListResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -5097,7 +5322,7 @@ export interface operations {
                     "application/json": components["schemas"]["IdentityResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. The login with the provider is rejected. The reason is only logged. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. The login with the provider is rejected. The reason is only logged. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -5111,7 +5336,7 @@ export interface operations {
                     "application/json": components["schemas"]["AddIdentityUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The e-mail is not verified. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The e-mail is not verified. The current password is wrong. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -5242,7 +5467,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -5256,7 +5481,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeleteIdentityUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The configuration requires a proof of the owner, which this operation has not: use the one whose path ends in `/removal`. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The configuration requires a proof of the owner, which this operation has not: use the one whose path ends in `/removal`. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -5390,7 +5615,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -5404,7 +5629,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemoveIdentityUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. */
+            /** @description The user is deactivated. The current password is wrong. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -5753,7 +5978,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenResponse"];
                 };
             };
-            /** @description The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. The code is wrong or was used. */
+            /** @description The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. The code is wrong or was used. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -5870,7 +6095,7 @@ export interface operations {
                     "application/json": components["schemas"]["FactorResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -6004,7 +6229,7 @@ export interface operations {
                     "application/json": components["schemas"]["FactorCodeInvalidError"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -6138,7 +6363,7 @@ export interface operations {
                     "application/json": components["schemas"]["FactorOptionsResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -6152,7 +6377,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreateFactorOptionsUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. The code is wrong or was used. After 100 wrong codes, only recovery codes are accepted. The e-mail is not verified. */
+            /** @description The user is deactivated. The current password is wrong. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. The code is wrong or was used. After 100 wrong codes, only recovery codes are accepted. The e-mail is not verified. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -6273,7 +6498,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecoveryCodesResponse"];
                 };
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -6287,7 +6512,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreateRecoveryCodesUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. The code is wrong or was used. After 100 wrong codes, only recovery codes are accepted. */
+            /** @description The user is deactivated. The current password is wrong. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. The code is wrong or was used. After 100 wrong codes, only recovery codes are accepted. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -6406,7 +6631,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed, its login lacked the second factor, or the state is not valid any more. */
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -6420,7 +6645,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemoveFactorUnauthorizedError"];
                 };
             };
-            /** @description The user is deactivated. The current password is wrong. The user has no password, or has a second factor, and the login is older than five minutes: the user must log in again. The code is wrong or was used. After 100 wrong codes, only recovery codes are accepted. */
+            /** @description The user is deactivated. The current password is wrong. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. The code is wrong or was used. After 100 wrong codes, only recovery codes are accepted. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -6511,6 +6736,285 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RemoveFactorServiceUnavailableError"];
+                };
+            };
+        };
+    };
+    authorize: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AuthorizationRequest"];
+            };
+        };
+        responses: {
+            /** @description The code. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorizationResponse"];
+                };
+            };
+            /** @description The token is missing, expired, revoked, wrongly signed or malformed. The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorizeUnauthorizedError"];
+                };
+            };
+            /** @description The user is deactivated. The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorizeForbiddenError"];
+                };
+            };
+            /** @description The current user no longer exists. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserNotFoundError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. A body that is not sent as JSON is an issue, too: no operation returns 415. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    exchangeCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CodeExchangeRequest"];
+            };
+        };
+        responses: {
+            /** @description An access token. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangedTokenResponse"];
+                };
+            };
+            /** @description The body is not form-encoded, or a parameter is missing, repeated or malformed. The `grant_type` is not `authorization_code`. No client of the configuration has this `client_id`. The code is not accepted. The reason is only logged. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangeCodeBadRequestError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangeCodePayloadTooLargeError"];
+                };
+            };
+            /** @description A rate limit is exceeded. Rejected codes have their own limit, by default 5 per 1 minute per client address. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangeCodeTooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    getAuthorizationServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metadata. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorizationServerMetadata"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
                 };
             };
         };

@@ -1,6 +1,6 @@
-/** Logins with providers and codes: what the tab keeps between the two pages, and what it sends. */
+/** Logins with providers, codes and the pages of the service: what the tab keeps between the two pages, and what it sends. */
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import { createClient, LatchkeyOidcError } from "../src/index.ts";
+import { createClient, LatchkeyHostedLoginError, LatchkeyOidcError } from "../src/index.ts";
 import { errorOf } from "./support/service.ts";
 
 afterEach(() => void setSystemTime());
@@ -17,7 +17,11 @@ function createService() {
   let codes = 0;
   const fetch = async (request: Request): Promise<Response> => {
     const path = new URL(request.url).pathname;
-    const body = (await request.json()) as Record<string, string>;
+    const text = await request.text();
+    const isForm = request.headers.get("content-type") === "application/x-www-form-urlencoded";
+    const body: Record<string, string> = isForm
+      ? Object.fromEntries(new URLSearchParams(text))
+      : JSON.parse(text);
     sent.push([path, body]);
     if (path === "/auth/login/email/options") return Response.json({ state: `code ${++codes}` });
     if (path === "/auth/login/email" && body.state !== `code ${body.code}`)
@@ -80,6 +84,40 @@ test("the tab that began a login finishes it once, with the verifier of its chal
   await client.oidc.begin("google", REDIRECT_URI);
   const denied = `${REDIRECT_URI}?error=access_denied&state=${STATE}`;
   expect(await reasonOf(client.oidc.finish(denied))).toBe("denied");
+});
+
+test("the tab that began a hosted login finishes it once, with the verifier of its challenge", async () => {
+  const { client, sent } = createService();
+  const reasonOf = (promise: Promise<unknown>) =>
+    promise.catch((error: unknown) => (error instanceof LatchkeyHostedLoginError ? error : null));
+  const begin = async () => {
+    const url = new URL(await client.hostedLogin.begin("web", REDIRECT_URI, { acrValues: "2fa" }));
+    return [url.origin + url.pathname, Object.fromEntries(url.searchParams)] as const;
+  };
+  const [page, { state = "", code_challenge, ...request }] = await begin();
+  expect(page).toBe("https://latchkey.example.com/account/authorize");
+  expect(request).toEqual({
+    ...{ response_type: "code", client_id: "web", redirect_uri: REDIRECT_URI },
+    ...{ code_challenge_method: "S256", acr_values: "2fa" },
+  });
+  const finish = (state: string, response = "code=c") =>
+    client.hostedLogin.finish(`${REDIRECT_URI}?${response}&state=${state}&iss=x`);
+  expect(await reasonOf(finish("another"))).toMatchObject({ reason: "no_login" });
+  await Promise.all([finish(state), finish(state)]);
+  expect(client.token).toBe("a.token.x");
+  const [[path, body] = [], ...others] = sent;
+  const { code_verifier: verifier = "", ...exchanged } = body ?? {};
+  expect([path, exchanged, others]).toEqual([
+    "/oauth/token",
+    { grant_type: "authorization_code", client_id: "web", redirect_uri: REDIRECT_URI, code: "c" },
+    [],
+  ]);
+  expect(new Bun.CryptoHasher("sha256").update(verifier).digest("base64url")).toBe(code_challenge ?? "");
+  expect(await reasonOf(finish(state, "code=d"))).toMatchObject({ reason: "no_login" });
+  const [, next] = await begin();
+  expect(await reasonOf(finish(next.state ?? "", "error=invalid_scope"))).toMatchObject({
+    ...{ reason: "denied", cause: "invalid_scope" },
+  });
 });
 
 test("calls at the same time are one request with one result, also if the first caller aborts, as React's StrictMode does", async () => {
