@@ -214,6 +214,7 @@ export async function createApp(options: AppOptions) {
       rules,
       providers: oidc?.providers ?? [],
       redirectUris: oidc?.redirectUris ?? [],
+      hostedLogin: config.hostedLogin,
     }),
   );
   return app.use(methodNotAllowed(app));

@@ -3,6 +3,9 @@ import Type from "typebox";
 import { CODE_CHALLENGE_PATTERN, CODE_VERIFIER_PATTERN, text } from "./text.ts";
 import { Token } from "./users.ts";
 
+/** The page to which an application sends the browser. */
+export const AUTHORIZE_PATH = "/account/authorize";
+
 const clientId = text({
   maxLength: 128,
   description: "A client of the configuration.",

@@ -1,9 +1,10 @@
 /** The page on which users log in and change their account. Leaving or reloading the page discards the token. */
 import type { Product } from "@latchkey/contracts";
 import type { AccountRules } from "../config.ts";
+import type { AssetName } from "./assets.ts";
 import { type CardPages, createCard, emailField, field, form, unbroken } from "./card.ts";
 import { ACCOUNT_PATH, newPasswordField, otherLogins, RESET_REQUEST_PATH } from "./links.ts";
-import { relativeUrl } from "./pages.ts";
+import { type PageOptions, relativeUrl } from "./pages.ts";
 
 interface Section {
   readonly id: string;
@@ -193,10 +194,33 @@ export interface AccountPageOptions {
   readonly redirectUris: readonly string[];
 }
 
-export function createAccountPage(options: AccountPageOptions): CardPages {
+interface AccountCardOptions {
+  readonly path: string;
+  readonly title: string;
+  /** Above the login, as HTML. */
+  readonly heading: string;
+  /** HTML before the login. */
+  readonly before: string;
+  /** In addition to those of the account. */
+  readonly scripts: readonly AssetName[];
+}
+
+export const createAccountPage = (options: AccountPageOptions): CardPages => ({
+  [ACCOUNT_PATH]: createAccountCard(options, {
+    path: ACCOUNT_PATH,
+    title: "Your account",
+    heading: "Log in to your account",
+    before: "",
+    scripts: [],
+  }),
+});
+
+/** A page that logs in, and then shows the account or does what another script of it does instead. */
+export function createAccountCard(options: AccountPageOptions, card: AccountCardOptions): PageOptions {
   const { product, rules } = options;
+  const { path, title, heading, before } = card;
   const { hasPasskeys, sendsMail } = rules;
-  const forgotten = relativeUrl(ACCOUNT_PATH, RESET_REQUEST_PATH);
+  const forgotten = relativeUrl(path, RESET_REQUEST_PATH);
   const others = [
     ...(hasPasskeys
       ? [`<button type="button" class="link" id="passkey">Log in with a passkey</button>`]
@@ -211,19 +235,20 @@ export function createAccountPage(options: AccountPageOptions): CardPages {
     autocomplete: "current-password",
   });
   const unverified = `<p id="unverified" hidden>Your e-mail address is not confirmed yet. <button type="button" class="link" id="verify">Mail me a new link</button></p>\n`;
-  return {
-    [ACCOUNT_PATH]: createCard({
-      path: ACCOUNT_PATH,
-      title: "Your account",
-      product,
-      scripts: [
-        ...(hasPasskeys ? (["webauthn.js"] as const) : []),
-        "account.js",
-        ...(rules.hasEmailLogin || rules.hasIdentities ? (["other-logins.js"] as const) : []),
-      ],
-      content: unbroken(`<p class="status" id="status" role="status" tabindex="-1"></p>
+  return createCard({
+    path,
+    title,
+    product,
+    scripts: [
+      ...(hasPasskeys ? (["webauthn.js"] as const) : []),
+      "account.js",
+      ...(rules.hasEmailLogin || rules.hasIdentities ? (["other-logins.js"] as const) : []),
+      ...card.scripts,
+    ],
+    // The text before can contain URLs, which `unbroken` would change.
+    content: `${before}${unbroken(`<p class="status" id="status" role="status" tabindex="-1"></p>
 <div id="visitor">
-<h1>Log in to your account</h1>
+<h1>${heading}</h1>
 ${form(`id="login-form"`, `${emailField()}\n${password}`, "Log in")}
 <p class="others">${others.join("\n")}</p>
 ${rules.hasSecondFactor ? FACTOR_LOGIN : ""}${rules.hasEmailLogin ? CODE_LOGIN : ""}</div>
@@ -233,7 +258,6 @@ ${rules.hasSecondFactor ? FACTOR_LOGIN : ""}${rules.hasEmailLogin ? CODE_LOGIN :
 <p class="rule">Leaving or reloading this page also logs you out.</p>
 ${sendsMail ? unverified : ""}<p class="problem" id="problem" role="alert" tabindex="-1"></p>
 ${sectionsOf(rules).map(section).join("\n")}
-</div>`),
-    }),
-  };
+</div>`)}`,
+  });
 }

@@ -28,6 +28,7 @@ const SOURCES = {
   "forms.js": "./browser/forms.js",
   "links.js": "./browser/links.js",
   "account.js": "./browser/account.js",
+  "authorize.js": "./browser/authorize.js",
   "webauthn.js": "./browser/webauthn.js",
   "other-logins.js": "./browser/other-logins.js",
   "icon.svg": "./browser/icon.svg",

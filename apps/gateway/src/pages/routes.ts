@@ -1,21 +1,25 @@
 /** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
+import { AUTHORIZE_PATH } from "@latchkey/contracts";
 import { type Context, Elysia, NotFoundError } from "elysia";
 import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
 import { type AccountPageOptions, createAccountPage } from "./account.ts";
 import type { Assets } from "./assets.ts";
+import { type AuthorizePageOptions, authorizePage } from "./authorize.ts";
 import { createText, once, serve } from "./content.ts";
 import { ACCOUNT_PATH, createLinkPages, RESET_REQUEST_PATH } from "./links.ts";
 import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
 
-/** The page of accounts exists if the service sends mail, or has passkeys or providers. */
+/** The page of accounts exists if the service sends mail, or has passkeys, providers or hosted login. */
 interface PageRoutesOptions extends AccountPageOptions {
   /** Creates the OpenAPI document as JSON. Called at the first request for the document. */
   readonly createDocument: () => Promise<string>;
   readonly assets: Assets;
+  /** null: hosted login is off. */
+  readonly hostedLogin: AuthorizePageOptions["hostedLogin"] | null;
 }
 
-export function pageRoutes(options: PageRoutesOptions) {
+export function pageRoutes({ hostedLogin, ...options }: PageRoutesOptions) {
   const { createDocument, assets, product, rules } = options;
   const { sendsMail, hasPasskeys, hasIdentities } = rules;
   const json = once(async () =>
@@ -24,7 +28,7 @@ export function pageRoutes(options: PageRoutesOptions) {
   const pages = {
     "/docs": EXPLORER,
     "/redoc": REFERENCE,
-    ...((sendsMail || hasPasskeys || hasIdentities) && createAccountPage(options)),
+    ...((sendsMail || hasPasskeys || hasIdentities || hostedLogin) && createAccountPage(options)),
     ...(sendsMail && createLinkPages(product, rules)),
   };
   const contents = mapMembers(pages, (page, path) => createPage(path, page, assets));
@@ -50,6 +54,7 @@ export function pageRoutes(options: PageRoutesOptions) {
       hidden,
     );
   }
+  if (hostedLogin) routes.get(AUTHORIZE_PATH, authorizePage({ ...options, hostedLogin }), hidden);
   return routes;
 }
 

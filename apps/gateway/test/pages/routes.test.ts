@@ -65,6 +65,7 @@ test("one failure to create the OpenAPI document does not last, and later reques
     rules: shared().config.accounts,
     providers: [],
     redirectUris: [],
+    hostedLogin: null,
   });
   const get = () => routes.handle(new Request("http://localhost/openapi.json"));
   expect((await get()).status).toBe(500);

@@ -11,7 +11,6 @@ import type { HostedLogin } from "./service.ts";
 
 const operation = userOperation({ tag: "Hosted login", feature: "hostedLogin" });
 
-export const AUTHORIZE_PATH = "/account/authorize";
 const TOKEN_PATH = "/oauth/token";
 
 interface MetadataOptions {
@@ -22,7 +21,7 @@ interface MetadataOptions {
 
 const createMetadata = ({ issuer, hasSecondFactor }: MetadataOptions): AuthorizationServerMetadata => ({
   issuer,
-  authorization_endpoint: issuer + AUTHORIZE_PATH,
+  authorization_endpoint: issuer + contracts.AUTHORIZE_PATH,
   token_endpoint: issuer + TOKEN_PATH,
   jwks_uri: `${issuer}/.well-known/jwks.json`,
   response_types_supported: ["code"],
@@ -39,7 +38,7 @@ export const hostedLoginOperations = (hostedLogin: HostedLogin, login: Login, op
     method: "POST",
     path: "/auth/authorize",
     summary: "Get a code for an application",
-    description: `For the page \`${AUTHORIZE_PATH}\`, which then redirects to the application. The login of the token must be at most five minutes old. The code is valid for a minute and works once, with the verifier of the challenge.`,
+    description: `For the page \`${contracts.AUTHORIZE_PATH}\`, which then redirects to the application. The login of the token must be at most five minutes old. The code is valid for a minute and works once, with the verifier of the challenge.`,
     requiresToken: true,
     body: contracts.AuthorizationRequest,
     issues: [INVALID_CHALLENGE],

@@ -57,6 +57,12 @@ const logOut = (reason) => {
   if (reason) say(reason);
 };
 
+/** The claims of the token. */
+const claimsOf = () => {
+  const [, claims] = token.split(".");
+  return JSON.parse(atob(claims.replaceAll("-", "+").replaceAll("_", "/")));
+};
+
 const dateOf = (time) => new Date(time).toLocaleDateString();
 
 /** An item of a list, with a button that removes it. */
@@ -234,9 +240,11 @@ addEventListener("pagehide", () => logOut());
 globalThis.account = {
   call,
   change,
+  claimsOf,
   clearedAtEnd,
   loginForm,
   logIn,
+  logOut,
   proofOf,
   removableItem,
   setText,

@@ -98,7 +98,9 @@ for (const button of buttons) {
 
 /** Ends a login that this tab has begun. The address keeps neither code nor state, also if the login was begun elsewhere. */
 const parameters = new URLSearchParams(location.search);
-if (["code", "state", "error"].some((name) => parameters.has(name))) {
+// The state in the address of that page belongs to an application.
+const isAuthorization = byId("authorization") !== null;
+if (!isAuthorization && ["code", "state", "error"].some((name) => parameters.has(name))) {
   const begun = storedLogin.read();
   storedLogin.write(null);
   history.replaceState(null, "", location.pathname);
