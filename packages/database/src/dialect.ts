@@ -22,6 +22,8 @@ export interface Dialect {
   binary(expression: SQLWrapper): SQL;
   /** Ends a query: the selected rows must not change before the transaction ends. */
   readonly forShare: SQL;
+  /** Ends a query: locks the selected rows. */
+  readonly forUpdate: SQL;
   /** Ends a query: locks the selected rows, and skips rows that another transaction has locked. */
   readonly skipLocked: SQL;
   /** Waits until no other transaction has locked this text. Then locks the text until the current transaction ends. */
@@ -34,6 +36,8 @@ export interface Dialect {
   readonly lastId: SQL<number | string>;
   /** Never lowers `lastId`. The statements must run in one transaction. */
   raiseLastId(id: number): readonly SQL[];
+  /** Waits until all changes of users are committed, and prevents further ones until the transaction ends. */
+  readonly lockUsers: readonly SQL[];
   /** A random integer from 1 to `max`. */
   randomTo(max: number): SQL;
   /** A table with the columns `key` and `value`, one row for each member of a JSON object. */

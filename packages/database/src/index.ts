@@ -22,6 +22,13 @@ export {
   restoreFile,
 } from "./open.ts";
 export type { EmailDigest } from "./repositories/digests.ts";
+export type {
+  AccountEvent,
+  EventPage,
+  EventPlace,
+  EventRepository,
+  EventState,
+} from "./repositories/events.ts";
 export {
   type FactorAttempt,
   type FactorRepository,

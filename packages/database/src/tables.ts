@@ -1,6 +1,6 @@
 /** The tables of both databases. Columns are named like the fields in the API's JSON, such as `created_at`. */
 import type { MailKind } from "@latchkey/contracts";
-import { isNotNull, type SQLWrapper, sql } from "drizzle-orm";
+import { isNotNull, isNull, type SQLWrapper, sql } from "drizzle-orm";
 import type * as postgresColumns from "./postgres/columns.ts";
 
 /** Drizzle's builders of one database, with the types of PostgreSQL (`withPostgresTypes`). */
@@ -230,9 +230,11 @@ export function createTables(columns: Columns) {
       /** The time of the numbering, so that no event is older than its visibility. */
       createdAt: createdAt(),
     },
-    ({ position, createdAt }) => [
-      uniqueIndex("events_position").on(position),
-      index("events_created_at").on(createdAt),
+    ({ id, position, createdAt }) => [
+      // Each event is in one index while it is written, and in the others after it was numbered.
+      index("events_unnumbered").on(id).where(isNull(position)),
+      uniqueIndex("events_position").on(position).where(isNotNull(position)),
+      index("events_created_at").on(createdAt, position).where(isNotNull(position)),
     ],
   );
 

@@ -23,6 +23,7 @@ export function timedDatabase(database: Database, { timeQuery }: Pick<Metrics, "
     todos: timed("todos.", database.todos),
     outbox: timed("outbox.", database.outbox),
     digests: timed("digests.", database.digests),
+    events: timed("events.", database.events),
     ...timed("", { ping: database.ping }),
   };
   return { ...database, ...wrapped };

@@ -15,6 +15,7 @@ export const dialect: Dialect = {
   secondsUntil: (time) => sql`extract(epoch from ${time} - clock_timestamp())::float8`,
   binary,
   forShare: sql`for share`,
+  forUpdate: sql`for update`,
   skipLocked: sql`for update skip locked`,
   lockText: (text) => sql`pg_advisory_xact_lock(hashtextextended(${text}::text, 0))::text`,
   // Unlike a subquery after `in`, this expression uses an index. The parameter has the type `text`, because the client would
@@ -28,6 +29,8 @@ export const dialect: Dialect = {
     sql`lock table public.users in share row exclusive mode`,
     sql`select setval('public.users_id_seq', ${id}::bigint) where ${lastId} < ${id}::bigint`,
   ],
+  // While the lock waits, other writers wait behind it.
+  lockUsers: [sql`set local lock_timeout = 2000`, sql`lock table public.users in share row exclusive mode`],
   randomTo: (max) => sql`(1 + floor(random() * ${sql.raw(`${max}`)}))::int`,
   jsonMembers: (json) => sql`json_each_text(${json}::json)`,
   jsonObject: sql`json_object_agg`,

@@ -1,6 +1,7 @@
 /** The repositories. Each has one implementation for both databases. Every method can reject with `DatabaseUnavailable`. */
 import type { Dialect } from "../dialect.ts";
 import { createDigestRepository, type DigestRepository } from "./digests.ts";
+import { createEventRepository, type EventRepository } from "./events.ts";
 import { createFactorRepository, type FactorRepository } from "./factors.ts";
 import { createIdentityRepository, type IdentityRepository } from "./identities.ts";
 import { createOutboxRepository, type OutboxRepository } from "./outbox.ts";
@@ -17,6 +18,7 @@ export interface Repositories {
   readonly todos: TodoRepository;
   readonly outbox: OutboxRepository;
   readonly digests: DigestRepository;
+  readonly events: EventRepository;
 }
 
 export const createRepositories = (client: RepositoryClient, dialect: Dialect): Repositories => ({
@@ -27,4 +29,5 @@ export const createRepositories = (client: RepositoryClient, dialect: Dialect): 
   todos: createTodoRepository(client, dialect),
   outbox: createOutboxRepository(client, dialect),
   digests: createDigestRepository(client, dialect),
+  events: createEventRepository(client, dialect),
 });

@@ -11,8 +11,9 @@ CREATE TABLE `events` (
 	`created_at` text DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `events_position` ON `events` (`position`);--> statement-breakpoint
-CREATE INDEX `events_created_at` ON `events` (`created_at`);--> statement-breakpoint
+CREATE INDEX `events_unnumbered` ON `events` (`id`) WHERE "events"."position" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX `events_position` ON `events` (`position`) WHERE "events"."position" is not null;--> statement-breakpoint
+CREATE INDEX `events_created_at` ON `events` (`created_at`,`position`) WHERE "events"."position" is not null;--> statement-breakpoint
 CREATE TABLE `events_state` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`days` integer,

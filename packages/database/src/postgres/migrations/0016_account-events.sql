@@ -18,5 +18,6 @@ CREATE TABLE "public"."events_state" (
 	"last_position" bigint DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX "events_position" ON "public"."events" USING btree ("position");--> statement-breakpoint
-CREATE INDEX "events_created_at" ON "public"."events" USING btree ("created_at");
+CREATE INDEX "events_unnumbered" ON "public"."events" USING btree ("id") WHERE "public"."events"."position" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "events_position" ON "public"."events" USING btree ("position") WHERE "public"."events"."position" is not null;--> statement-breakpoint
+CREATE INDEX "events_created_at" ON "public"."events" USING btree ("created_at","position") WHERE "public"."events"."position" is not null;
