@@ -10,6 +10,7 @@ import type { SchemaState } from "../database.ts";
 import type { Orm } from "../dialect.ts";
 import { toMigrationError } from "../errors.ts";
 import { openClient } from "./client.ts";
+import { CREATE_TRIGGERS, DROP_TRIGGERS } from "./triggers.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url));
 
@@ -22,13 +23,15 @@ const readHistory = async (orm: Orm): Promise<number[]> => {
   return rows.map(({ createdAt }) => createdAt);
 };
 
+async function hasTable(orm: Orm, table: string): Promise<boolean> {
+  const found = sql`sqlite_schema where type = 'table' and name = ${table}`;
+  return (await orm.select({ name: sql`name` }).from(found)).length > 0;
+}
+
 /** Whether the database has exactly the schema of this release. */
 export async function hasCurrentSchema(orm: Orm): Promise<boolean> {
   const latest = readMigrationFiles({ migrationsFolder: MIGRATIONS_FOLDER }).at(-1)?.folderMillis;
-  const tables = await orm
-    .select({ name: sql`name` })
-    .from(sql`sqlite_schema where name = '__drizzle_migrations'`);
-  return tables.length > 0 && Math.max(...(await readHistory(orm))) === latest;
+  return (await hasTable(orm, "__drizzle_migrations")) && Math.max(...(await readHistory(orm))) === latest;
 }
 
 /** Must run in a transaction that holds the write lock. @throws SchemaTooNew */
@@ -50,8 +53,10 @@ export async function applyMigrations(orm: Orm, migrationsFolder = MIGRATIONS_FO
   const unknown = applied.filter((createdAt) => createdAt > latestKnown);
   assertCompatible(unknown, records);
   const lastApplied = Math.max(0, ...applied);
-  for (const { folderMillis, hash, sql: statements } of migrations) {
-    if (folderMillis <= lastApplied) continue;
+  const missing = migrations.filter(({ folderMillis }) => folderMillis > lastApplied);
+  // A table cannot be replaced while a trigger writes to it, and a replaced one has lost its triggers.
+  if (missing.length > 0) for (const statement of DROP_TRIGGERS) await orm.execute(sql.raw(statement));
+  for (const { folderMillis, hash, sql: statements } of missing) {
     for (const statement of statements) await orm.execute(sql.raw(statement));
     await orm.execute(
       sql`insert into __drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis})`,
@@ -60,6 +65,8 @@ export async function applyMigrations(orm: Orm, migrationsFolder = MIGRATIONS_FO
         insert into __latchkey_migrations (created_at, oldest_release)
         values (${folderMillis}, ${parseOldestRelease(statements)})`);
   }
+  if (missing.length > 0 && (await hasTable(orm, "events_state")))
+    for (const statement of CREATE_TRIGGERS) await orm.execute(sql.raw(statement));
   return unknown.length > 0 ? "newer" : "current";
 }
 

@@ -16,6 +16,7 @@ import { singleRow } from "../row-decoder.ts";
 import { withDeadline } from "./client.ts";
 import { connect, type PreparedStatements } from "./connection.ts";
 import { isLockTimeout, isLostStatement, toDomainError } from "./errors.ts";
+import { TRIGGER_STATEMENTS } from "./triggers.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("./migrations", import.meta.url));
 
@@ -97,11 +98,14 @@ export async function select<Row>(orm: Orm, query: SQL): Promise<Row[]> {
   return rows as Row[];
 }
 
+async function hasTable(orm: Orm, table: string): Promise<boolean> {
+  const found = sql`select to_regclass(${`public.${table}`}::text) is not null as exists`;
+  return singleRow(await select<{ exists: boolean }>(orm, found)).exists;
+}
+
 /** Returns no rows if the table is missing: `create table if not exists` needs a privilege even if the table exists. */
 async function selectIfExists<Row>(orm: Orm, table: string, columns: string): Promise<Row[]> {
-  const found = sql`select to_regclass(${`public.${table}`}::text) is not null as exists`;
-  const { exists } = singleRow(await select<{ exists: boolean }>(orm, found));
-  return exists ? select(orm, sql.raw(`select ${columns} from public.${table}`)) : [];
+  return (await hasTable(orm, table)) ? select(orm, sql.raw(`select ${columns} from public.${table}`)) : [];
 }
 
 /** Returns the time of each applied migration: when the migration was generated, not when it was applied. */
@@ -150,6 +154,9 @@ async function applyStatements(
       insert into public.__drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis}::bigint)`);
   }
   for (const statement of all.slice(first, end)) await orm.execute(sql.raw(statement));
+  // In the transaction that ends the migration, so that no start of the service finds it without the triggers.
+  if (end === all.length && (await hasTable(orm, "events_state")))
+    for (const statement of TRIGGER_STATEMENTS) await orm.execute(sql.raw(statement));
 }
 
 /** Repeats an attempt that did not get a lock, if the next attempt would end before the deadline. */
