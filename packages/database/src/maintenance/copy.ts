@@ -25,6 +25,9 @@ const PAGE_ROWS = 1_000;
 
 const CREATED_BY_MIGRATION = "digest_keys";
 
+/** Copied last: with it, the target begins to record events. */
+const RECORDING_STATE = "events_state";
+
 async function* readPages(
   { orm, select }: ExclusiveSession,
   { table, keys }: SessionTable,
@@ -73,7 +76,8 @@ export async function copyTables(
   onProgress: OnCopyProgress = () => {},
 ): Promise<CopiedTable[]> {
   const copied: CopiedTable[] = [];
-  for (const into of target.tables) {
+  const isState = ({ name }: SessionTable) => Number(name === RECORDING_STATE);
+  for (const into of target.tables.toSorted((a, b) => isState(a) - isState(b))) {
     const table = source.tables.find(({ name }) => name === into.name);
     if (!table) throw new Error(`The schemas differ: ${into.name}`);
     // The migration of the target has created these rows. No other row of an empty database depends on them.

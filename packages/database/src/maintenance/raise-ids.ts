@@ -4,12 +4,14 @@
  * that lost nothing but the states of the sequences, only the ids are raised.
  */
 import { ID_MAX } from "@latchkey/contracts";
-import { sql } from "drizzle-orm";
+import { isNull, sql } from "drizzle-orm";
 import { IdsExhausted } from "../errors.ts";
-import type { ExclusiveSession } from "./exclusive-session.ts";
+import { numberEvents } from "../repositories/events.ts";
+import { singleRow } from "../row-decoder.ts";
+import type { ExclusiveSession, SessionTable } from "./exclusive-session.ts";
 
 /** The tables with an identity column. */
-export const IDENTITY_TABLES = ["users", "todos", "identities", "outbox"] as const;
+export const IDENTITY_TABLES = ["users", "todos", "identities", "outbox", "events"] as const;
 
 /** Ids by table. New rows get higher ids. */
 export type LastIds = Readonly<Record<(typeof IDENTITY_TABLES)[number], number>>;
@@ -36,6 +38,7 @@ export const lastIdsOf = (idOf: (table: keyof LastIds) => number): LastIds => ({
   todos: idOf("todos"),
   identities: idOf("identities"),
   outbox: idOf("outbox"),
+  events: idOf("events"),
 });
 
 export const raisedBy = (lastIds: LastIds, by: number): LastIds => lastIdsOf((table) => lastIds[table] + by);
@@ -52,7 +55,7 @@ export async function raiseIds(
     if (!table) throw new Error(`The schema has no table ${name}`);
     return table;
   };
-  const lastIds = { users: 0, todos: 0, identities: 0, outbox: 0 };
+  const lastIds = { ...lastIdsOf(() => 0) };
   for (const name of IDENTITY_TABLES) lastIds[name] = await session.lastId(tableOf(name));
   const raised = raise(lastIds);
   for (const name of IDENTITY_TABLES) {
@@ -61,6 +64,7 @@ export async function raiseIds(
     await session.setLastId(tableOf(name), lastIds[name]);
   }
   if (keepsTokens) return lastIds;
+  const days = await beginEpoch(session, lastIds.events);
   const values = {
     tokenVersion: sql`${users.tokenVersion} + ${dialect.randomTo(MAX_VERSIONS)}`,
     passwordChangeTokenId: null,
@@ -72,5 +76,34 @@ export async function raiseIds(
   await orm.update(users).set(values).execute();
   if (withoutFactors) await orm.delete(factors).execute();
   if (withoutPasskeys) for (const table of [passkeys, identities]) await orm.delete(table).execute();
+  if (days !== null) lastIds.events = await recordRestore(session, days, tableOf("events"));
   return lastIds;
+}
+
+/** Stops recording, and returns the days that `recordRestore` needs. A position is never higher than the latest id of an event. */
+async function beginEpoch(
+  { orm, select, dialect }: ExclusiveSession,
+  lastId: number,
+): Promise<number | null> {
+  const { eventsState } = dialect.tables;
+  const [state] = await select(orm.select().from(eventsState));
+  if (!state) return null;
+  const lastPosition = Math.max(state.lastPosition, lastId);
+  const values = { epoch: crypto.randomUUID(), days: null, lastPosition };
+  await orm.update(eventsState).set(values).execute();
+  return state.days;
+}
+
+/** Records one event instead of one of each user. It gets its time now, not when it is read: a later token is valid. */
+async function recordRestore(session: ExclusiveSession, days: number, table: SessionTable): Promise<number> {
+  const { orm, select, dialect } = session;
+  const { events, eventsState } = dialect.tables;
+  await orm.update(eventsState).set({ days }).execute();
+  await orm.insert(events).values({ type: "database.restored" }).execute();
+  const waiting = orm.select({ id: events.id }).from(events).where(isNull(events.position)).limit(1);
+  while ((await select(waiting)).length > 0) await numberEvents(orm, dialect);
+  const { lastPosition } = singleRow(await select(orm.select().from(eventsState)));
+  const lastId = Math.max(lastPosition, await session.lastId(table));
+  await session.setLastId(table, lastId);
+  return lastId;
 }
