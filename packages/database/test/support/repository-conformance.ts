@@ -1,6 +1,7 @@
 /** The behaviour that all databases have in common. Each database's own test runs this suite and tests its peculiarities. */
 import { describe, expect } from "bun:test";
 import { DatabaseUnavailable, UserAlreadyExists } from "../../src/index.ts";
+import { eventConformance } from "./event-conformance.ts";
 import { factorConformance } from "./factor-conformance.ts";
 import { identityConformance } from "./identity-conformance.ts";
 import { importConformance } from "./import-conformance.ts";
@@ -24,6 +25,8 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
   describe(`identities on ${name}`, () => identityConformance(test));
   describe(`second factors on ${name}`, () => factorConformance(test));
   describe(`imported users on ${name}`, () => importConformance(test));
+
+  describe(`events on ${name}`, () => eventConformance(test));
 
   describe(`digests on ${name}`, () => {
     test("all connections compute the same digest of an e-mail, which another database does not", async (given) => {
