@@ -5,6 +5,7 @@ import { MailNotSent } from "@latchkey/mail";
 import { Command, CommanderError } from "commander";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { copyCommand } from "./commands/copy.ts";
+import { eventsCommand } from "./commands/events.ts";
 import { factorsCommand } from "./commands/factors.ts";
 import { hashCommand } from "./commands/hash.ts";
 import { withExamples } from "./commands/help.ts";
@@ -60,6 +61,7 @@ export function run(args: readonly string[], variables: Variables): Promise<numb
     .addCommand(raiseIdsCommand(variables))
     .addCommand(copyCommand(variables))
     .addCommand(factorsCommand(variables))
+    .addCommand(eventsCommand(variables))
     .addCommand(mailCommand(variables))
     .addCommand(secretCommand())
     .addCommand(hashCommand(variables));

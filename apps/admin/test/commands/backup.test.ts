@@ -57,6 +57,33 @@ test("a backup of a database in use is complete, and a restore returns to its st
   expect(await fixture.username()).toBe("grace");
 });
 
+test("a restore begins another epoch of events, and gives no position of the replaced database again", async () => {
+  await using fixture = await openFixture();
+  const { file, path, tool, sql, url } = fixture;
+  const read = async () => {
+    await using database = await openDatabase({ url });
+    return await database.events.read({ after: null, limit: 9 });
+  };
+  expect((await tool(["events", "on"])).code).toBe(0);
+  await sql("update users set username = 'grace'");
+  const before = await read();
+  expect((await tool(["backup", file("backup.db")])).code).toBe(0);
+  for (const name of ["joan", "mary"]) await sql(`update users set username = '${name}'`);
+  const replaced = await read();
+  expect(replaced).toMatchObject({ epoch: before?.epoch, lastPosition: 3 });
+  const restore = async () => {
+    expect((await tool(["restore", file("backup.db"), "--force"])).code).toBe(0);
+    return read();
+  };
+  const restored = await restore();
+  const [kept, event] = restored?.items ?? [];
+  expect([kept, restored?.items.length]).toEqual([before?.items[0], 2]);
+  expect(event).toMatchObject({ position: 4, type: "database.restored" });
+  expect(restored?.epoch).not.toBe(before?.epoch);
+  await Bun.file(path).delete();
+  expect((await restore())?.lastPosition).toBeGreaterThan(1_000_000);
+});
+
 test("a restore assigns no id of the replaced database again, and without that database continues a million ids later", async () => {
   await using fixture = await openFixture();
   const { file, path, tool, sql } = fixture;

@@ -58,7 +58,7 @@ const readColumns = (url: string): Promise<Column[]> =>
 /** An expression for the value of a column in row `i`, valid for its type: ids refer to the row of another table with this number. */
 function createValue({ name, type }: Column): string {
   if (type === "blob") return "randomblob(16)";
-  if (type === "integer") return ID.test(name) ? "i" : "i % 2";
+  if (type === "integer") return ID.test(name) || name === "position" ? "i" : "i % 2";
   return name.endsWith("_at")
     ? "strftime('%Y-%m-%dT%H:%M:%fZ', 1e9 + i * 1.001, 'unixepoch')"
     : `json_array('${name} ' || i)`;
@@ -116,6 +116,7 @@ test("copies between all kinds of databases keep every column of every table and
   const tables = [
     "deleted_imports",
     "digest_keys",
+    "events",
     "outbox",
     "todos",
     "users",
@@ -123,9 +124,10 @@ test("copies between all kinds of databases keep every column of every table and
     "identities",
     "passkeys",
     "user_networks",
+    "events_state",
   ];
   expect(lines.map((line) => line.split(" ")[0])).toEqual(tables);
-  expect(lines[4]).toMatch(/^users +1095 rows, digest [0-9a-f]{16}$/);
+  expect(lines[5]).toMatch(/^users +1095 rows, digest [0-9a-f]{16}$/);
 });
 
 /** Runs the service, without limits, while `use` sends requests to it. */
@@ -217,6 +219,23 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
     };
     return Object.assign(files, { source, target, refuse });
   }
+
+  test("a copy records nothing, and the target records what the source did, in the same epoch", async () => {
+    await using pair = await openPair();
+    expect(await runToolAlone(["events", "on"], { env: variables(pair.source) })).toMatchObject({ code: 0 });
+    await execute(pair.source, "update users set username = 'countess'");
+    expect(await copy(pair.source, pair.target)).toMatchObject({ code: 0 });
+    const read = async (url: string) => {
+      await using database = await openDatabase({ url });
+      return await database.events.read({ after: null, limit: 9 });
+    };
+    const { items, epoch } = (await read(pair.target)) ?? {};
+    expect(items).toMatchObject([{ position: 1, type: "user.updated", changed: ["username"] }]);
+    await execute(pair.target, "delete from users");
+    const again = await read(pair.target);
+    expect(again).toMatchObject({ epoch, items: [{ position: 1 }, { position: 2, type: "user.deleted" }] });
+    expect((await read(pair.source))?.epoch).toBe(epoch ?? "");
+  });
 
   test.each(["source", "target"] as const)(
     "a copy is refused while another session uses the %s",

@@ -7,7 +7,8 @@ const USERS =
   "create show list activate deactivate set-password revoke-tokens set-roles set-claims set-email send-reset delete import export stats";
 const COMMANDS = [
   ...USERS.split(" ").map((name) => `users ${name}`),
-  ...["migrate", "raise-ids", "mail test", "secret generate", "hash bench"],
+  ...["migrate", "raise-ids", "events on", "events off", "events show"],
+  ...["mail test", "secret generate", "hash bench"],
 ];
 const longestLine = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
 
@@ -19,7 +20,8 @@ test("--help of every command prints usage and examples of commands that exist, 
     expect(stdout).toStartWith(`Usage: bun run admin ${command}`);
     if (command !== "users") for (const part of ["Examples:\n", "--json"]) expect(stdout).toContain(part);
     expect(longestLine(stdout)).toBeLessThanOrEqual(80);
-    const pattern = /bun run (?:--silent )?(?:admin )?((?:users|secret|hash|help) [\w-]+|migrate|raise-ids)/g;
+    const pattern =
+      /bun run (?:--silent )?(?:admin )?((?:users|events|secret|hash|help) [\w-]+|migrate|raise-ids)/g;
     examples.push(...[...stdout.matchAll(pattern)].map(([, example = ""]) => example));
   }
   expect(examples.length).toBeGreaterThan(15);

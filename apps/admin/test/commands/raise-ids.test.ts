@@ -49,7 +49,9 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
   test("new ids follow those that can be lost, also in empty tables", async () => {
     await using fixture = await openFixture();
     const { addUser, addTodo, raise, sql } = fixture;
-    const allAt = (id: number) => ({ last_ids: { users: id, todos: id, identities: id, outbox: id } });
+    const allAt = (id: number) => ({
+      last_ids: { users: id, todos: id, identities: id, outbox: id, events: id },
+    });
     expect(await raise()).toEqual(allAt(1_000_000));
     expect([await addUser("ada"), await addTodo()]).toEqual([1_000_001, 1_000_001]);
     await sql("delete from users");
@@ -115,6 +117,38 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
         expect(await sql(`select 1 from ${table}`)).toHaveLength(1 - options.length);
       before = after;
     }
+  });
+
+  test("recorded events get a new epoch, higher positions and one event of the restore, but none of its changes", async () => {
+    await using fixture = await openFixture();
+    const { addUser, raise, tool, url } = fixture;
+    const read = async () => {
+      await using database = await openDatabase({ url });
+      const state = await database.events.getState();
+      return { state, page: await database.events.read({ after: null, limit: 9 }) };
+    };
+    await tool("events", "on", "--days", "7");
+    await addUser("ada");
+    const before = await read();
+    await addUser("bob");
+    expect(await raise("--keep-tokens")).toHaveProperty("last_ids.events", 1_000_002);
+    expect((await read()).page?.epoch).toBe(before.page?.epoch ?? "");
+    await addUser("eve");
+    const raised = await raise();
+    const lastId = raised.last_ids.events;
+    const { state, page } = await read();
+    // The event has its time already: tokens from now on are later.
+    expect(state).toMatchObject({ days: 7, isNumbered: true, lastPosition: lastId });
+    expect(page?.epoch).not.toBe(before.page?.epoch);
+    const types = ["user.created", "user.created", "user.created", "database.restored"];
+    expect(page?.items.map(({ type }) => type)).toEqual(types);
+    expect(page?.items.at(2)?.position).toBeGreaterThan(2_000_002);
+    expect(page?.items.at(-1)).toMatchObject({ position: lastId, userId: null, tokenVersion: null });
+    await addUser("fay");
+    expect((await read()).page?.items.at(-1)).toMatchObject({ position: lastId + 1, type: "user.created" });
+    await tool("events", "off");
+    await raise();
+    expect(await fixture.sql("select 1 from events")).toEqual([]);
   });
 
   test("nothing changes if the ids would not be safe integers any more, or if the database rejects a change", async () => {
