@@ -59,6 +59,7 @@ const readColumns = (url: string): Promise<Column[]> =>
 function createValue({ name, type }: Column): string {
   if (type === "blob") return "randomblob(16)";
   if (type === "integer") return ID.test(name) || name === "position" ? "i" : "i % 2";
+  if (name === "claims") return "json_object('plan', i)";
   return name.endsWith("_at")
     ? "strftime('%Y-%m-%dT%H:%M:%fZ', 1e9 + i * 1.001, 'unixepoch')"
     : `json_array('${name} ' || i)`;
