@@ -157,7 +157,7 @@ export async function serve(
   listen("PORT", config, (address) => app.listen(address));
   const url = localUrl(config.host, app.server?.port);
   if (config.mail) {
-    const { publicUrl, linkTemplates, product, texts } = config.mail;
+    const { publicUrl, linkTemplates, product, color, languages, texts } = config.mail;
     mailSender = startMailSender({
       digests: keys.digests,
       oneTimeTokens: keys.oneTimeTokens,
@@ -176,7 +176,10 @@ export async function serve(
         const factor = await timed.factors.find(userId);
         return factor ? parseRecoveryCodes(factor).length : 0;
       },
-      writeMail: createMails({ publicUrl: publicUrl ?? url, linkTemplates, product, texts }),
+      writeMail: createMails({
+        publicUrl: publicUrl ?? url,
+        ...{ linkTemplates, product, color, languages, texts },
+      }),
       logger,
       observe: metrics?.observeMail,
     });

@@ -2,12 +2,19 @@
 import {
   hasCode,
   hasLink,
+  isLanguage,
+  type Language,
+  type Languages,
   MAIL_KINDS,
   type MailKind,
   type MailText,
   type MailTexts,
+  SHIPPED_LANGUAGES,
 } from "@latchkey/contracts";
 import { InvalidValue, invalid, type Kind, LINK_MAX_LENGTH, type ReadFile } from "./variable-kinds.ts";
+
+/** Texts by language. `default` has the texts of the default language, which only the configuration as a whole knows. */
+export type TextsByLanguage = { readonly [Tag in Language | "default"]?: MailTexts };
 
 /** In code points. */
 export const PRODUCT_NAME_MAX_LENGTH = 64;
@@ -18,22 +25,64 @@ const MAX_LINE_BYTES = 998;
 const LONGEST_PRODUCT = "x".repeat(4 * PRODUCT_NAME_MAX_LENGTH);
 const LONGEST_LINK = "x".repeat(LINK_MAX_LENGTH + 200);
 
-export const mailTexts: Kind<MailTexts> = {
-  accepted: `a folder with ${MAIL_KINDS.map(fileOf).join(", ")}: the subject in the first line, {product}, and {link} or {code} if the mail has one`,
-  parse: (folder, readFile) => {
-    if (folder === "") invalid();
-    const found = MAIL_KINDS.flatMap((kind) => {
-      const content = readIfPresent(`${folder}/${fileOf(kind)}`, fileOf(kind), readFile);
-      return content === null ? [] : [[kind, parseText(kind, content)] as const];
-    });
-    return found.length > 0 ? Object.fromEntries(found) : invalid("names a folder without texts");
+const EXAMPLE = JSON.stringify({ [SHIPPED_LANGUAGES[1]]: "FOLDER" });
+
+export const mailTexts: Kind<TextsByLanguage> = {
+  accepted: `a folder for the default language, or folders by language such as ${EXAMPLE}, with ${MAIL_KINDS.map(fileOf).join(", ")}: the subject in the first line, {product}, and {link} or {code} if the mail has one`,
+  parse: (value, readFile) => {
+    if (!value.trimStart().startsWith("{")) return { default: readFolder(value, readFile) };
+    const folders = parseFolders(value).map(
+      ([language, folder]) => [language, readFolder(folder, readFile)] as const,
+    );
+    return folders.length > 0 ? Object.fromEntries(folders) : invalid("names no folder");
   },
 };
 
 /** Returns the rest of a sentence that begins with the name of the variable, or null if no text is missing. */
-export function warnAboutMissingTexts(texts: MailTexts): string | null {
-  const missing = MAIL_KINDS.filter((kind) => !texts[kind]).map(fileOf);
-  return missing.length > 0 ? `has no ${missing.join(", ")}: the built-in text is used` : null;
+export function warnAboutMissingTexts(texts: TextsByLanguage): string | null {
+  const missing = Object.entries(texts).flatMap(([language, { ...found }]) => {
+    const files = MAIL_KINDS.filter((kind) => !found[kind]).map(fileOf);
+    if (files.length === 0) return [];
+    return `${language === "default" ? "" : `for ${language} `}no ${files.join(", ")}`;
+  });
+  return missing.length > 0 ? `has ${missing.join("; ")}: the built-in text is used` : null;
+}
+
+/** Returns the texts by the configured languages. */
+export function textsOf(texts: TextsByLanguage | null, [first, ...others]: Languages) {
+  const all = [first, ...others].map((language) => [
+    language,
+    texts?.[language] ?? (language === first ? texts?.default : undefined) ?? {},
+  ]);
+  return typed(Object.fromEntries(all));
+}
+
+/** The cast is safe: the keys are languages, and `readFolder` has checked the texts. */
+const typed = (texts: object) => texts as { readonly [Tag in Language]?: MailTexts };
+
+function parseFolders(value: string): [Language, string][] {
+  const folders: unknown = parseJson(value);
+  return Object.entries(Object(folders)).map(([language, folder]) => {
+    if (!isLanguage(language)) return invalid("has a member that is not a language of this service");
+    return typeof folder === "string" ? [language, folder] : invalid("has a folder that is not a text");
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return invalid("is not valid JSON");
+  }
+}
+
+function readFolder(folder: string, readFile: ReadFile): MailTexts {
+  if (folder === "") invalid();
+  const found = MAIL_KINDS.flatMap((kind) => {
+    const content = readIfPresent(`${folder}/${fileOf(kind)}`, fileOf(kind), readFile);
+    return content === null ? [] : [[kind, parseText(kind, content)] as const];
+  });
+  return found.length > 0 ? Object.fromEntries(found) : invalid("names a folder without texts");
 }
 
 function readIfPresent(path: string, name: string, readFile: ReadFile): string | null {

@@ -234,6 +234,12 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
     );
 
   const warnings: string[] = [];
+  const languages = new Set<string>([...values.LANGUAGES, "default"]);
+  for (const language of Object.keys(values.MAIL_TEXTS ?? {}))
+    if (!languages.has(language))
+      warnings.push(
+        `MAIL_TEXTS has texts for ${language}, which LANGUAGES does not contain: they are not used`,
+      );
   if (values.OIDC_PROVIDERS !== null && !sendsMail(values))
     warnings.push(
       "OIDC_PROVIDERS is set without MAIL_URL: users who log in with a provider cannot reset a password",

@@ -3,8 +3,9 @@ import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
 import { apiKeys } from "./api-keys.ts";
 import { databaseUrl, isUnencrypted } from "./database-url.ts";
 import { privateKey, publicKey } from "./key-pair.ts";
+import { languages } from "./languages.ts";
 import { loginClients } from "./login-clients.ts";
-import { mailTexts, PRODUCT_NAME_MAX_LENGTH, warnAboutMissingTexts } from "./mail-texts.ts";
+import { mailTexts, PRODUCT_NAME_MAX_LENGTH, textsOf, warnAboutMissingTexts } from "./mail-texts.ts";
 import { hostOf, isPublicAddress, leavesMachine } from "./network.ts";
 import { oidcProviders, redirectUris } from "./oidc-providers.ts";
 import {
@@ -281,7 +282,10 @@ export const VARIABLES = {
   MAIL_EMAIL_CHANGE_URL: linkVariable("change-email", "confirms a change of e-mail"),
   MAIL_INVITATION_URL: linkVariable("invitation", "accepts an invitation"),
   MAIL_TEXTS: variable(mailTexts, { unset: "built-in texts", warn: warnAboutMissingTexts }).describe(
-    "Folder of texts in place of the built-in ones",
+    "Folder of texts in place of the built-in ones, or a JSON object of folders by language",
+  ),
+  LANGUAGES: variable(languages, { default: "en" }).describe(
+    "Languages of mails and pages, the default first. With more than one, users have a `locale`",
   ),
   PRODUCT_NAME: variable(productName, { unset: "your account" }).describe(
     "Name of your product, in mails and on the pages of accounts",
@@ -363,8 +367,10 @@ export const MAIL_OPTIONS = [
   "MAIL_EMAIL_CHANGE_URL",
   "MAIL_INVITATION_URL",
   "MAIL_TEXTS",
+  "LANGUAGES",
   "PRODUCT_NAME",
   "PRODUCT_URL",
+  "PRODUCT_COLOR",
 ] as const;
 
 /** The options of the links and texts in mails. */
@@ -377,8 +383,10 @@ export const mailOptions = (values: Pick<Values, (typeof MAIL_OPTIONS)[number]>)
     "email-change": values.MAIL_EMAIL_CHANGE_URL,
     invitation: values.MAIL_INVITATION_URL,
   },
-  texts: values.MAIL_TEXTS,
+  languages: values.LANGUAGES,
+  texts: textsOf(values.MAIL_TEXTS, values.LANGUAGES),
   product: { name: values.PRODUCT_NAME, url: values.PRODUCT_URL },
+  color: values.PRODUCT_COLOR,
 });
 
 /** The domain to which passkeys are bound. */

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import type { Variables } from "../src/parse.ts";
+import { mailOptions } from "../src/variables.ts";
 import { errorsOf, parse as parseFrom } from "./support/parse.ts";
 
 const COMPLETE = {
@@ -113,8 +114,57 @@ const withTexts = (reset: string | null) =>
 
 test("MAIL_TEXTS reads subject and text from a file per kind, with one warning for all that are missing", () => {
   const { values, warnings } = parseFrom(...withTexts("For {product}\r\n\r\nOpen it:\r\n\r\n{link}\r\n"));
-  expect(values.MAIL_TEXTS).toEqual({ reset: { subject: "For {product}", text: "Open it:\n\n{link}\n" } });
+  expect(values.MAIL_TEXTS?.default).toEqual({
+    reset: { subject: "For {product}", text: "Open it:\n\n{link}\n" },
+  });
   expect(warnings).toEqual([expect.stringMatching(/^MAIL_TEXTS has no verification\.txt, password\.txt/)]);
+});
+
+test("MAIL_TEXTS can name a folder for each language, and warns about one that LANGUAGES does not contain", () => {
+  const folders = JSON.stringify({ en: "/en", de: "/de" });
+  const reset = (name: string) => `${name} {product}\n{link}`;
+  const files = { "/en/reset.txt": reset("Hello"), "/de/reset.txt": reset("Hallo") };
+  const read = (Languages: string) =>
+    parseFrom({ ...KEY, MAIL_TEXTS: folders, LANGUAGES: Languages }, { files });
+  const { values, warnings } = read("de,en");
+  const { texts, languages } = mailOptions(values);
+  expect(languages).toEqual(["de", "en"]);
+  expect([texts.de?.reset?.subject, texts.en?.reset?.subject]).toEqual([
+    "Hallo {product}",
+    "Hello {product}",
+  ]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^MAIL_TEXTS has for en no verification\.txt.*; for de no /),
+  ]);
+  expect(read("en").warnings.join()).toContain(
+    "MAIL_TEXTS has texts for de, which LANGUAGES does not contain",
+  );
+});
+
+test("one folder of MAIL_TEXTS has the texts of the default language only", () => {
+  const files = { "/texts/reset.txt": "{product}\n{link}" };
+  const { values } = parseFrom({ ...KEY, MAIL_TEXTS: "/texts", LANGUAGES: "de,en" }, { files });
+  expect(mailOptions(values).texts).toMatchObject({ de: { reset: { subject: "{product}" } }, en: {} });
+});
+
+test.each([
+  ["is not valid JSON", "{"],
+  ["names no folder", "{}"],
+  ["has a member that is not a language of this service", '{"fr": "/texts"}'],
+  ["has a folder that is not a text", '{"de": ["/texts"]}'],
+  ["names a folder without texts", '{"de": "/none"}'],
+])("a MAIL_TEXTS that %s is an error", (problem, MailTexts) => {
+  const [error] = errorsOf({ ...KEY, MAIL_TEXTS: MailTexts });
+  expect(error).toStartWith(`MAIL_TEXTS: ${problem}; accepted: `);
+});
+
+test("LANGUAGES is English by default, and rejects unknown and repeated languages", () => {
+  expect(parse({}).values.LANGUAGES).toEqual(["en"]);
+  expect(parse({ LANGUAGES: "de, en" }).values.LANGUAGES).toEqual(["de", "en"]);
+  const invalid = ["", "fr", "en,fr", "de,en,de", "EN", "en-US", "en,", "../en"];
+  expect(invalid.filter((Languages) => !invalidIn({ LANGUAGES: Languages }).includes("LANGUAGES"))).toEqual(
+    [],
+  );
 });
 
 test.each([

@@ -10,6 +10,7 @@ export * from "./errors.ts";
 export * from "./factors.ts";
 export * from "./hosted-login.ts";
 export * from "./keys.ts";
+export * from "./languages.ts";
 export * from "./login-limits.ts";
 export * from "./logins.ts";
 export * from "./mails.ts";

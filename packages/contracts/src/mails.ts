@@ -3,7 +3,7 @@
 interface MailDefinition {
   /** Time from the creation of a mail until the link of the mail expires. A mail is not sent after this time. */
   readonly lifetimeMs: number;
-  /** `lifetimeMs` in words. */
+  /** `lifetimeMs` in words. The texts of each language have their own. */
   readonly lifetime: string;
   readonly isWanted: (user: { readonly isActive: boolean; readonly emailVerified: boolean }) => boolean;
   /** The page of the service to which the mail links; null: the mail has no link. */
@@ -16,6 +16,7 @@ export interface MailText {
 }
 
 export type MailKind = keyof typeof MAILS;
+export type Lifetime = (typeof MAILS)[MailKind]["lifetime"];
 /** The kinds of mails that have a link. */
 export type LinkKind = {
   [Kind in MailKind]: (typeof MAILS)[Kind]["page"] extends string ? Kind : never;
@@ -28,10 +29,10 @@ export interface Product {
 
 export type MailTexts = { readonly [Kind in MailKind]?: MailText };
 
-const AN_HOUR = { lifetimeMs: 60 * 60 * 1000, lifetime: "60 minutes" };
-const TEN_MINUTES = { lifetimeMs: 10 * 60 * 1000, lifetime: "ten minutes" };
-const A_DAY = { lifetimeMs: 24 * AN_HOUR.lifetimeMs, lifetime: "24 hours" };
-const SEVEN_DAYS = { lifetimeMs: 7 * A_DAY.lifetimeMs, lifetime: "seven days" };
+const AN_HOUR = { lifetimeMs: 60 * 60 * 1000, lifetime: "60 minutes" } as const;
+const TEN_MINUTES = { lifetimeMs: 10 * 60 * 1000, lifetime: "ten minutes" } as const;
+const A_DAY = { lifetimeMs: 24 * AN_HOUR.lifetimeMs, lifetime: "24 hours" } as const;
+const SEVEN_DAYS = { lifetimeMs: 7 * A_DAY.lifetimeMs, lifetime: "seven days" } as const;
 const NOTIFICATION = { ...A_DAY, isWanted: () => true, page: null };
 const isActive: MailDefinition["isWanted"] = (user) => user.isActive;
 

@@ -181,7 +181,7 @@ export function createTables(columns: Columns) {
       isRecipientVerified: boolean("is_recipient_verified"),
       /**
        * For a change of e-mail: a digest of the user's state at the time of the request. Mails of one request share it. For a login
-       * code: the value to which the code belongs.
+       * code: the value to which the code belongs. For a deletion: the user's `locale`.
        */
       state: text(),
       /** The number of attempts to log in with the code of the mail. */

@@ -7,8 +7,10 @@ import type { ServerCertificate } from "./certificates.ts";
 export interface ReceivedMail {
   readonly recipients: readonly string[];
   readonly raw: string;
-  /** The headers as sent, and the body without its transfer encoding. */
+  /** The headers as sent, and the text without its transfer encoding. */
   readonly message: string;
+  /** The HTML without its transfer encoding, "" without one. */
+  readonly html: string;
   /** The name of the client in EHLO. */
   readonly clientName: string;
   /** The token of the link, "" without one. */
@@ -30,15 +32,30 @@ interface MailServerOptions {
   readonly answer?: (recipient: string) => number | "close" | "hang";
 }
 
-/** Undoes quoted-printable (RFC 2045 §6.7). */
-function decodeBody(message: string): string {
-  if (!/^Content-Transfer-Encoding: quoted-printable\r$/im.test(message)) return message;
-  const [head = "", ...rest] = message.split("\r\n\r\n");
-  const body = rest.join("\r\n\r\n").replaceAll("=\r\n", "");
-  const bytes = body.replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return `${head}\r\n\r\n${Buffer.from(bytes, "latin1").toString()}`;
+/** Undoes quoted-printable (RFC 2045 §6.7) and base64. */
+function decodeBody(head: string, body: string): string {
+  const [, encoding] = /^Content-Transfer-Encoding: (.*?)\r?$/im.exec(head) ?? [];
+  if (encoding === "base64") return Buffer.from(body, "base64").toString();
+  if (encoding !== "quoted-printable") return body;
+  const bytes = body
+    .replaceAll("=\r\n", "")
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, "latin1").toString();
+}
+
+const splitHead = (message: string): [head: string, body: string] => {
+  const end = message.indexOf("\r\n\r\n");
+  return [message.slice(0, end), message.slice(end + 4)];
+};
+
+/** Reads a message that is plain, or multipart/alternative with text and HTML. */
+function readMessage(raw: string): Pick<ReceivedMail, "message" | "html"> {
+  const [head, body] = splitHead(raw);
+  const [, boundary] = /^Content-Type: multipart\/alternative;\s+boundary="(.*?)"/im.exec(head) ?? [];
+  if (boundary === undefined) return { message: `${head}\r\n\r\n${decodeBody(head, body)}`, html: "" };
+  const parts = body.split(`--${boundary}`).slice(1, -1);
+  const [text = "", html = ""] = parts.map((part) => decodeBody(...splitHead(part.slice(2, -2))));
+  return { message: `${head}\r\n\r\n${text}`, html };
 }
 
 export async function startMailServer({
@@ -71,12 +88,13 @@ export async function startMailServer({
         if (code !== 250)
           return callback(Object.assign(new Error(`5.1.1 <${recipients}> rejected`), { responseCode: code }));
         const raw = Buffer.concat(chunks).toString();
-        const message = decodeBody(raw);
+        const { message, html } = readMessage(raw);
         const clientName = String(session.hostNameAppearsAs);
         received.push({
           recipients,
           raw,
           message,
+          html,
           clientName,
           token: /token=([\w.-]+)/.exec(message)?.[1] ?? "",
         });

@@ -3,15 +3,7 @@
  * sent again if the process ends after the mail server has accepted the mail but before the outbox is updated.
  */
 import { setTimeout } from "node:timers/promises";
-import {
-  hasCode,
-  hasLink,
-  isNonexistent,
-  isNotification,
-  MAILS,
-  type MailKind,
-  type MailText,
-} from "@latchkey/contracts";
+import { hasCode, hasLink, isNonexistent, isNotification, MAILS } from "@latchkey/contracts";
 import {
   type ClaimedMail,
   type Mail,
@@ -22,7 +14,14 @@ import {
   withTimeout,
 } from "@latchkey/database";
 import { hasPassword } from "@latchkey/hashing";
-import { type ListedLogins, type MailContents, mailboxOf, type Transport, toMailError } from "@latchkey/mail";
+import {
+  type ListedLogins,
+  type MailContents,
+  mailboxOf,
+  type Transport,
+  toMailError,
+  type WriteMail,
+} from "@latchkey/mail";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { MAIL_BUDGETS } from "../rate-limit/limits.ts";
@@ -34,7 +33,7 @@ interface MailSenderOptions
   readonly outbox: OutboxRepository;
   readonly transport: Transport;
   readonly from: string;
-  readonly writeMail: (kind: MailKind, contents: MailContents) => MailText;
+  readonly writeMail: WriteMail;
   /** Returns the passkeys and identities of a user, for the mails about a changed password and about changed identities. */
   readonly listLogins: (userId: number) => Promise<ListedLogins>;
   /** Returns the number of unused recovery codes of a user, for the mail about a used one. */
@@ -135,8 +134,10 @@ export function startMailSender(options: MailSenderOptions): MailSender {
       return outbox.discard(mail);
     }
     try {
-      const contents = await contentsOf(mail, recipient);
-      await transport.send({ from, to: recipient.email, ...writeMail(kind, contents) });
+      // The mail about a deletion keeps the language of the user, who does not exist any more.
+      const locale = mail.user ? mail.user.locale : mail.state;
+      const written = writeMail(kind, { ...(await contentsOf(mail, recipient)), locale });
+      await transport.send({ from, to: recipient.email, ...written });
       observe?.("sent", kind);
     } catch (error) {
       const { reason, isPermanent } = toMailError(error);

@@ -48,7 +48,7 @@ describe.concurrent("the sender", () => {
       expect((await service.call("POST", `/auth/${path}/confirm`, { body })).status).toBe(204);
     }
     const received = await server.waitFor(3);
-    for (const { recipients, message } of received) {
+    for (const { recipients, raw, message, html } of received) {
       expect(recipients).toEqual([email]);
       for (const header of [
         "From: Example <accounts@example.com>",
@@ -56,8 +56,8 @@ describe.concurrent("the sender", () => {
         "Auto-Submitted: auto-generated",
         "Content-Transfer-Encoding: 7bit",
       ])
-        expect(`\r\n${message}`).toContain(`\r\n${header}\r\n`);
-      expect(message).not.toMatch(/evil|click/);
+        expect(`\r\n${raw}`).toContain(`\r\n${header}\r\n`);
+      expect(message + html).not.toMatch(/evil|click/);
     }
     expect(received[1]?.message).toContain(`${service.url}/account/reset-password#token=`);
     await sender.drained();

@@ -27,6 +27,8 @@ export interface NewUser extends Pick<User, "email" | "username" | "hashedPasswo
   readonly roles?: string[];
   /** @default none */
   readonly claims?: Claims | undefined;
+  /** @default null */
+  readonly locale?: string | null | undefined;
   /** A network that is stored together with the user. */
   readonly networkDigest?: string | undefined;
   /** Whether a verification mail is written to the outbox together with the user. @default false */
@@ -145,8 +147,8 @@ export function createUserRepository(client: RepositoryClient, dialect: Dialect)
         const [user] = await transaction.delete(users).where(selected(id, condition)).returning();
         if (user && condition) await rememberDeletion(transaction, dialect, user.email);
         if (user && notifies) {
-          const { email: recipient, emailVerified: isRecipientVerified } = user;
-          const mail = { kind: "deletion", userId: id, recipient, isRecipientVerified } as const;
+          const { email: recipient, emailVerified: isRecipientVerified, locale: state } = user;
+          const mail = { kind: "deletion", userId: id, recipient, isRecipientVerified, state } as const;
           await transaction.insert(outbox).values(mail);
         }
         return user !== undefined;
