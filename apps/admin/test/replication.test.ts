@@ -25,6 +25,7 @@ inFullRun(test)(
     const [from, to] = [await source.createDatabase(), await target.createDatabase()];
     const tool = (url: string, ...args: string[]) => runTool(args, { env: { DATABASE_URL: url }, input: "" });
     for (const url of [from, to]) expect((await tool(url, "migrate")).code).toBe(0);
+    expect((await tool(from, "events", "on")).code).toBe(0);
     const insert = (name: string) =>
       source.query(
         `insert into users (email, username, hashed_password, token_version, password_change_token_id)
