@@ -3,7 +3,7 @@
  * the public server nothing but its resources: no CORS, no pages, no users' tokens.
  */
 import type { AuditLine } from "@latchkey/administration";
-import type { Digests } from "@latchkey/contracts";
+import { type Digests, hasLocales } from "@latchkey/contracts";
 import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
@@ -43,7 +43,7 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
   const { config, database, hasher, logger, isListedPassword, observe, isStopping } = options;
   const { store, digests } = options;
   const { accounts, rateLimits } = config;
-  const { sendsMail, passwordMinLength } = accounts;
+  const { sendsMail, passwordMinLength, languages } = accounts;
   const counters = config.redisUrl === null ? "the memory of this replica" : "Redis";
   const features = enabledFeatures(config);
   const audit = (line: AuditLine) => logger.info(line, line.event);
@@ -52,6 +52,7 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
       database,
       hasher,
       audit,
+      hasLocale: hasLocales(languages),
       rules: {
         sendsMail,
         requiresVerifiedEmail: accounts.requireVerifiedEmail,
@@ -65,6 +66,7 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
     passwordMinLength,
     isListedPassword,
     sendsMail,
+    languages,
   });
   const app = createServer({
     idleTimeoutSeconds: config.idleTimeoutSeconds,

@@ -107,6 +107,8 @@ function createConfig({ values, warnings }: Environment) {
       hasRoles: values.AUTH_CLAIMS?.includes("roles") ?? false,
       /** Whether these responses contain the claims of the application. */
       hasClaims: values.AUTH_CLAIMS?.includes("claims") ?? false,
+      /** The first is the default. With more than one, users have a `locale`. */
+      languages: values.LANGUAGES,
       renewsTokens: values.AUTH_RENEWAL_DAYS > 0,
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
       hasPasskeys: values.PASSKEY_ORIGINS !== null,

@@ -3,7 +3,7 @@
  * document also describes the features that are off by default. With `--administration`, prints the document of the administration.
  */
 import { exitOnOutputError, write } from "@latchkey/cli";
-import { PASSWORD_MIN_LENGTH } from "@latchkey/contracts";
+import { PASSWORD_MIN_LENGTH, SHIPPED_LANGUAGES } from "@latchkey/contracts";
 import type { AccountRules } from "./config.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
 import { emailLoginOperations } from "./features/email-login/operations.ts";
@@ -28,6 +28,7 @@ const rules: AccountRules = {
   acceptsRegistrations: !isComplete,
   hasRoles: isComplete,
   hasClaims: isComplete,
+  languages: isComplete ? SHIPPED_LANGUAGES : ["en"],
   renewsTokens: isComplete,
   changesEmail: isComplete,
   hasPasskeys: isComplete,
@@ -67,6 +68,8 @@ const administration = administrationOperations({
   passwordMinLength: PASSWORD_MIN_LENGTH,
   isListedPassword: () => false,
   sendsMail: true,
+  // The typed client knows no configuration.
+  languages: SHIPPED_LANGUAGES,
 });
 exitOnOutputError();
 await write(

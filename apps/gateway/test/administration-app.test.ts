@@ -222,6 +222,29 @@ eachDatabase((startOn) => {
     expect((await service.call("POST", "/auth/register", { body: stranger })).status).toBe(403);
   });
 
+  test("with several languages, a program reads and sets a user's language, which an invitation has; null removes none", async () => {
+    await using service = await startOn({ env: { ...ENV, LANGUAGES: "en,de" } });
+    await using admin = await openAdministration(service);
+    const { call } = admin;
+    const send = async (method: string, path: string, body: object, status = 200) =>
+      (await call(method, path, { body })).expect<AdminUser>(status).locale;
+    const invitation = { email: "eve@example.org", invite: true };
+    expect(await send("POST", "/admin/users", ada, 201)).toBeNull();
+    expect(await send("PATCH", "/admin/users/1", { locale: null })).toBeNull();
+    expect(await send("PATCH", "/admin/users/1", { locale: "de" })).toBe("de");
+    expect(await send("POST", "/admin/users", invitation, 201)).toBeNull();
+    expect(await send("POST", "/admin/users", { ...invitation, locale: "de" })).toBe("de");
+    expect(await send("POST", "/admin/users", invitation)).toBe("de");
+    for (const locale of [null, "fr"])
+      expect((await call("PATCH", "/admin/users/1", { body: { locale } })).body).toMatchObject({
+        detail: [{ loc: ["body", "locale"] }],
+      });
+    const { items } = (await call("GET", "/admin/users")).expect<{ items: AdminUser[] }>(200);
+    expect(items.map(({ locale }) => locale)).toEqual(["de", "de"]);
+    const document = JSON.stringify((await call("GET", "/admin/openapi.json")).body);
+    expect(document.match(/"locale":\{/g)).toHaveLength(3);
+  });
+
   test("a change is made completely or not at all, and an invalid request names its members", async () => {
     await using service = await startOn({ env: ENV });
     await using admin = await openAdministration(service);

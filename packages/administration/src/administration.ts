@@ -27,7 +27,7 @@ export type UserRef = { readonly email: string } | { readonly id: number };
 
 export type NewUser = Pick<
   StoredUser,
-  "email" | "username" | "hashedPassword" | "roles" | "claims" | "emailVerified"
+  "email" | "username" | "hashedPassword" | "roles" | "claims" | "locale" | "emailVerified"
 >;
 
 export interface AdministrationOptions {
@@ -45,6 +45,8 @@ export interface Invitation extends Pick<User, "email"> {
   readonly roles?: readonly string[] | undefined;
   /** undefined: a new user has none, an existing one keeps them */
   readonly claims?: Claims | undefined;
+  /** undefined: a new user has none, an existing one keeps it */
+  readonly locale?: string | undefined;
   /** @default false */
   readonly emailVerified?: boolean | undefined;
   /** undefined: generated from the e-mail */
@@ -118,7 +120,7 @@ export function createAdministration({
   };
 
   const auditChange = (before: User, user: User, change: OperatorChange, operator: Operator): void => {
-    const { email, hashedPassword, roles, claims, isActive, username, emailVerified } = change;
+    const { email, hashedPassword, roles, claims, locale, isActive, username, emailVerified } = change;
     if (email !== undefined && !isSameEmail(email, before.email)) write("email.changed", user, operator);
     if (hashedPassword !== undefined) write("password.changed", user, operator);
     if (roles !== undefined)
@@ -126,7 +128,8 @@ export function createAdministration({
     if (claims !== undefined)
       write("claims.changed", user, operator, { claims: changedNames(before.claims, claims) });
     if (isActive !== undefined) write(isActive ? "user.activated" : "user.deactivated", user, operator);
-    if (username !== undefined || emailVerified !== undefined) write("user.updated", user, operator);
+    if ([username, emailVerified, locale].some((value) => value !== undefined))
+      write("user.updated", user, operator);
   };
 
   const change = async (
@@ -142,8 +145,8 @@ export function createAdministration({
     return changed.user;
   };
 
-  /** Replaces the roles and claims of a user who was invited before. @throws UserAlreadyExists if the user has set a password */
-  const inviteAgain = async (user: User, { roles, claims }: Invitation, operator: Operator) => {
+  /** Replaces the roles, the claims and the language of a user who was invited before. @throws UserAlreadyExists if the user has set a password */
+  const inviteAgain = async (user: User, { roles, claims, locale }: Invitation, operator: Operator) => {
     const expectNoPassword = (current: User) => {
       if (hasPassword(current)) throw new UserAlreadyExists("email");
     };
@@ -151,8 +154,9 @@ export function createAdministration({
     const changes = {
       roles: roles && !isEqualSet(roles, user.roles) ? roles : undefined,
       claims: claims && changedNames(claims, user.claims).length > 0 ? claims : undefined,
+      locale: locale === user.locale ? undefined : locale,
     };
-    const isSame = changes.roles === undefined && changes.claims === undefined;
+    const isSame = Object.values(changes).every((value) => value === undefined);
     const invited = isSame ? user : await change(user.id, changes, operator, expectNoPassword);
     await outbox.request("invitation", user.email, { isLimited: false });
     return invited;
@@ -160,9 +164,9 @@ export function createAdministration({
 
   /** @throws UserAlreadyExists */
   const createInvited = async (invitation: Invitation) => {
-    const { email, username, roles = [], claims, emailVerified = false } = invitation;
+    const { email, username, roles = [], claims, locale, emailVerified = false } = invitation;
     for (const candidate of username === undefined ? usernameCandidates(localPartOf(email)) : [username]) {
-      const values = { email, username: candidate, roles: [...roles], claims, emailVerified };
+      const values = { email, username: candidate, roles: [...roles], claims, locale, emailVerified };
       const user = { ...values, ...createEndedPassword(), invites: true };
       const created = await users.create(user).catch((error: unknown) => {
         const isTaken = error instanceof UserAlreadyExists && error.field === "username";

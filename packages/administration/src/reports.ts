@@ -38,12 +38,18 @@ export async function countUsers(
 
 type HasPassword = (user: User) => boolean;
 
+interface DescriptionRules {
+  /** Whether users have a language. @default false */
+  readonly hasLocale?: boolean;
+}
+
 export async function describeUser(
   users: Pick<UserRepository, "countLoginMeans">,
   user: User,
   hasPassword: HasPassword,
+  rules: DescriptionRules = {},
 ): Promise<AdminUser> {
-  const [described] = await describeUsers(users, [user], hasPassword);
+  const [described] = await describeUsers(users, [user], hasPassword, rules);
   if (!described) throw new Error("One user has one description");
   return described;
 }
@@ -53,15 +59,17 @@ export async function describeUsers(
   users: Pick<UserRepository, "countLoginMeans">,
   described: readonly User[],
   hasPassword: HasPassword,
+  { hasLocale = false }: DescriptionRules = {},
 ): Promise<AdminUser[]> {
   const ids = described.map(({ id }) => id);
   const means = await users.countLoginMeans(ids, FAMILIAR_NETWORK_DAYS * DAY_SECONDS);
-  return described.map((user) =>
-    toAdminUser(user, {
+  return described.map((user) => {
+    const details = {
       last_login_at: user.lastLoginAt,
       has_password: hasPassword(user),
       imported: hasImportedHash(user),
       ...{ passkeys: 0, identities: 0, networks: 0, ...means.get(user.id) },
-    }),
-  );
+    };
+    return toAdminUser(user, details, { hasLocale });
+  });
 }

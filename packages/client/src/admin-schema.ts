@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Create or invite a user
-         * @description With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles` and `claims`, if they are sent; `username` and `email_verified` are ignored.
+         * @description With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles`, `claims` and `locale`, if they are sent; `username` and `email_verified` are ignored.
          */
         post: operations["createUser"];
         delete?: never;
@@ -229,6 +229,12 @@ export interface components {
              * @example ticket 42
              */
             reason?: string;
+            /**
+             * @description The language of the user's mails and pages. null only while none was set: mails then have the default language.
+             * @example de
+             * @enum {string|null}
+             */
+            locale?: "en" | "de" | null;
         };
         /**
          * @example {
@@ -276,6 +282,12 @@ export interface components {
              * @example ticket 42
              */
             reason?: string;
+            /**
+             * @description The language of the user's mails and pages. null only while none was set: mails then have the default language.
+             * @example de
+             * @enum {string|null}
+             */
+            locale?: "en" | "de" | null;
         };
         AdminUserResponse: {
             /**
@@ -354,6 +366,11 @@ export interface components {
              * @example 1
              */
             networks: number;
+            /**
+             * @description The language of the user's mails and pages. null until it is set for the first time.
+             * @example en
+             */
+            locale?: string | null;
         };
         AdminUserPageResponse: {
             items: components["schemas"]["AdminUserResponse"][];

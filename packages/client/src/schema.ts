@@ -794,6 +794,12 @@ export interface components {
              * @example correct horse battery staple
              */
             password: string;
+            /**
+             * @description The language of the user's mails and pages. null only while none was set: mails then have the default language.
+             * @example de
+             * @enum {string|null}
+             */
+            locale?: "en" | "de" | null;
         };
         LoginRequest: {
             /**
@@ -832,6 +838,12 @@ export interface components {
              * @example true
              */
             remove_passkeys?: boolean;
+            /**
+             * @description The language of the user's mails and pages. null only while none was set: mails then have the default language.
+             * @example de
+             * @enum {string|null}
+             */
+            locale?: "en" | "de" | null;
         };
         PasswordResetRequest: {
             /**
@@ -927,6 +939,11 @@ export interface components {
             claims?: {
                 [key: string]: string | number | boolean | (string | number | boolean)[];
             };
+            /**
+             * @description The language of the user's mails and pages. null until it is set for the first time.
+             * @example en
+             */
+            locale?: string | null;
         };
         TokenResponse: {
             /**

@@ -2,9 +2,20 @@
 import Type from "typebox";
 import { USERNAME_MAX_LENGTH } from "./bounds.ts";
 import { Claims } from "./claims.ts";
+import { hasLocales, type Language, type Languages } from "./languages.ts";
 import { PAGE_PARAMETERS, pageOf } from "./pages.ts";
 import { ROLE_PATTERN, SEARCHED_EMAIL_PATTERN, Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
-import { Email, NewEmail, Password, Roles, toDetailedUser, User, Username } from "./users.ts";
+import {
+  Email,
+  Locale,
+  NewEmail,
+  Password,
+  Roles,
+  toDetailedUser,
+  User,
+  Username,
+  withNewLocale,
+} from "./users.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1] });
 const Flag = Type.Boolean({ examples: [true] });
@@ -34,21 +45,41 @@ export const AdminUser = Type.Object({
   identities: count("The number of identities of OpenID Connect providers."),
   networks: count("The number of networks from which the user logged in within 30 days."),
 });
-export type AdminUser = Type.Static<typeof AdminUser>;
+export interface AdminUser extends Type.Static<typeof AdminUser> {
+  /** Only with several languages. */
+  readonly locale?: string | null;
+}
+
+/** Returns `AdminUser` with the members that the configuration adds. */
+export const adminUser = (languages: Languages) =>
+  Type.Unsafe<AdminUser>(
+    Type.Object(
+      { ...AdminUser.properties, ...(hasLocales(languages) && { locale: Type.Optional(Locale) }) },
+      { $id: "AdminUserResponse" },
+    ),
+  );
 
 /** What a user has besides the members of the read shape. */
 type AdminUserDetails = Omit<AdminUser, keyof ReturnType<typeof toDetailedUser>>;
+
+interface AdminUserRules {
+  readonly hasLocale: boolean;
+}
 
 /** Copies only the listed members, so that a new column is never exposed by accident. */
 export const toAdminUser = (
   stored: Parameters<typeof toDetailedUser>[0],
   { last_login_at, has_password, imported, passkeys, identities, networks }: AdminUserDetails,
+  { hasLocale }: AdminUserRules,
 ): AdminUser => ({
-  ...toDetailedUser(stored),
+  ...toDetailedUser({ ...stored, locale: null }),
+  ...(hasLocale && { locale: stored.locale }),
   ...{ last_login_at, has_password, imported, passkeys, identities, networks },
 });
 
 export const AdminUserPage = pageOf(AdminUser);
+export const adminUserPage = (languages: Languages) =>
+  pageOf(adminUser(languages), { $id: "AdminUserPageResponse" });
 
 const QueryFlag = Type.Enum(["true", "false"], { type: "string", examples: ["true"] });
 
@@ -106,7 +137,9 @@ export const CreateAdminUserRequest = Type.Object(
     examples: [{ email: "ada@example.com", username: "ada", password: "correct horse battery staple" }],
   },
 );
-export type CreateAdminUserRequest = Type.Static<typeof CreateAdminUserRequest>;
+export interface CreateAdminUserRequest extends Type.Static<typeof CreateAdminUserRequest> {
+  readonly locale?: Language | null;
+}
 
 export const UpdateAdminUserRequest = Type.Object(
   {
@@ -125,7 +158,19 @@ export const UpdateAdminUserRequest = Type.Object(
   },
   { $id: "UpdateAdminUserRequest", examples: [{ is_active: false, reason: "ticket 42" }] },
 );
-export type UpdateAdminUserRequest = Type.Static<typeof UpdateAdminUserRequest>;
+export interface UpdateAdminUserRequest extends Type.Static<typeof UpdateAdminUserRequest> {
+  readonly locale?: Language | null;
+}
+export const createAdminUserRequest = (languages: Languages) =>
+  Type.Object(withNewLocale(CreateAdminUserRequest.properties, languages), {
+    $id: "CreateAdminUserRequest",
+    examples: [{ email: "ada@example.com", username: "ada", password: "correct horse battery staple" }],
+  });
+export const updateAdminUserRequest = (languages: Languages) =>
+  Type.Object(withNewLocale(UpdateAdminUserRequest.properties, languages), {
+    $id: "UpdateAdminUserRequest",
+    examples: [{ is_active: false, reason: "ticket 42" }],
+  });
 
 export const AdminStats = Type.Object({
   users: count("All users."),

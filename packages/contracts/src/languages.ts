@@ -8,6 +8,9 @@ export type Languages = readonly [Language, ...Language[]];
 
 export const isLanguage = (tag: string): tag is Language => SHIPPED_LANGUAGES.some((one) => one === tag);
 
+/** Whether users have a `locale`. */
+export const hasLocales = (languages: Languages): boolean => languages.length > 1;
+
 /** Returns the language of a user: the stored one or, if it is null or was removed from the configuration, the default. */
 export const languageOf = (locale: string | null, languages: Languages): Language =>
   languages.find((one) => one === locale) ?? languages[0];

@@ -22,9 +22,12 @@ export const PAGE_PARAMETERS = {
   ),
 };
 
-export const pageOf = <Item extends Type.TSchema>(item: Item) =>
-  Type.Object({
-    items: Type.Array(item, { maxItems: PAGE_SIZE_MAX }),
-    // A client that reads all pages of a mock server reaches the end.
-    next_cursor: Type.Union([Type.String(), Type.Null()], { examples: [null] }),
-  });
+export const pageOf = <Item extends Type.TSchema>(item: Item, options: Type.TObjectOptions = {}) =>
+  Type.Object(
+    {
+      items: Type.Array(item, { maxItems: PAGE_SIZE_MAX }),
+      // A client that reads all pages of a mock server reaches the end.
+      next_cursor: Type.Union([Type.String(), Type.Null()], { examples: [null] }),
+    },
+    options,
+  );

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import * as bounds from "./bounds.ts";
 import { Claims } from "./claims.ts";
+import { hasLocales, type Language, type Languages } from "./languages.ts";
 import {
   EMAIL_PATTERN,
   NEW_EMAIL_PATTERN,
@@ -75,7 +76,28 @@ export const RegisterRequest = Type.Object(
   { email: NewEmail, username: Username, password: Password },
   { $id: "RegisterRequest" },
 );
-export type RegisterRequest = Type.Static<typeof RegisterRequest>;
+
+/** The member of a request. */
+const newLocale = (languages: Languages) =>
+  Type.Optional(
+    Type.Unsafe<Language | null>({
+      enum: [...languages, null],
+      description:
+        "The language of the user's mails and pages. null only while none was set: mails then have the default language.",
+      examples: [languages.at(-1)],
+    }),
+  );
+export const withNewLocale = <Properties extends Type.TProperties>(
+  properties: Properties,
+  languages: Languages,
+) => (hasLocales(languages) ? { ...properties, locale: newLocale(languages) } : properties);
+
+/** Returns `RegisterRequest` with the members that the configuration adds. */
+export const registerRequest = ({ languages }: { readonly languages: Languages }) =>
+  Type.Object(withNewLocale(RegisterRequest.properties, languages), { $id: "RegisterRequest" });
+export interface RegisterRequest extends Type.Static<typeof RegisterRequest> {
+  readonly locale?: Language | null;
+}
 
 export const LoginRequest = Type.Object({ email: Email, password: currentPassword() });
 export type LoginRequest = Type.Static<typeof LoginRequest>;
@@ -97,17 +119,21 @@ const UpdateWithPasskeysRequest = Type.Object({
     }),
   ),
 });
-export type UpdateUserRequest = Type.Static<typeof UpdateWithPasskeysRequest>;
+export interface UpdateUserRequest extends Type.Static<typeof UpdateWithPasskeysRequest> {
+  readonly locale?: Language | null;
+}
 
 interface UpdateRules {
   readonly requireCurrentPassword: boolean;
   /** Whether the request can have `remove_passkeys`. */
   readonly hasPasskeys: boolean;
+  readonly languages: Languages;
 }
 
 /** Returns `UpdateUserRequest` with these rules. */
-export const updateUserRequest = ({ requireCurrentPassword, hasPasskeys }: UpdateRules) =>
-  Type.Object((hasPasskeys ? UpdateWithPasskeysRequest : UpdateUserRequest).properties, {
+export const updateUserRequest = ({ requireCurrentPassword, hasPasskeys, languages }: UpdateRules) => {
+  const { properties } = hasPasskeys ? UpdateWithPasskeysRequest : UpdateUserRequest;
+  return Type.Object(withNewLocale(properties, languages), {
     $id: "UpdateUserRequest",
     examples: [{ username: "countess" }],
     dependentRequired: {
@@ -115,6 +141,7 @@ export const updateUserRequest = ({ requireCurrentPassword, hasPasskeys }: Updat
       ...(hasPasskeys && { remove_passkeys: ["password"] }),
     },
   });
+};
 
 export const EmailChangeRequest = Type.Object({
   email: NewEmail,
@@ -164,17 +191,28 @@ export const Roles = Type.Array(Type.String({ pattern: ROLE_PATTERN }), {
   description: "What other services permit the user, for example; the service itself ignores them.",
   examples: [["admin"]],
 });
-/** Which members the read shape has in addition: those that access tokens contain, too. */
-export type UserDetails = Readonly<Record<"hasRoles" | "hasClaims", boolean>>;
+/** Which members the read shape has in addition: those that access tokens contain, too, and with several languages the user's. */
+export type UserDetails = Readonly<
+  Record<"hasRoles" | "hasClaims", boolean> & Record<"languages", Languages>
+>;
 
-/** The read shape. `roles` and `claims` are optional, because clients know no configuration. */
-export const userResponse = ({ hasRoles, hasClaims }: UserDetails) =>
-  Type.Unsafe<User & { readonly roles?: string[]; readonly claims?: Claims }>(
+/** A language that was removed from the configuration stays until the user chooses another one. */
+export const Locale = Type.Union([Type.String(), Type.Null()], {
+  description: "The language of the user's mails and pages. null until it is set for the first time.",
+  examples: ["en"],
+});
+
+/** The read shape. `roles`, `claims` and `locale` are optional, because clients know no configuration. */
+export const userResponse = ({ hasRoles, hasClaims, languages }: UserDetails) =>
+  Type.Unsafe<
+    User & { readonly roles?: string[]; readonly claims?: Claims; readonly locale?: string | null }
+  >(
     Type.Object(
       {
         ...User.properties,
         ...(hasRoles && { roles: Type.Optional(Roles) }),
         ...(hasClaims && { claims: Type.Optional(Claims) }),
+        ...(hasLocales(languages) && { locale: Type.Optional(Locale) }),
       },
       { $id: "UserResponse" },
     ),
@@ -194,15 +232,17 @@ export const toUser = (stored: StoredUser): User => ({
 interface DetailedUser extends StoredUser {
   readonly roles: string[];
   readonly claims: Claims;
+  readonly locale: string | null;
 }
 
 /** Returns the function that makes the read shape of {@link userResponse}. */
 export const userMapper =
-  ({ hasRoles, hasClaims }: UserDetails) =>
+  ({ hasRoles, hasClaims, languages }: UserDetails) =>
   (stored: DetailedUser) => ({
     ...toUser(stored),
     ...(hasRoles && { roles: stored.roles }),
     ...(hasClaims && { claims: stored.claims }),
+    ...(hasLocales(languages) && { locale: stored.locale }),
   });
 
 /** The read shape with all that operators know of every user. */
@@ -210,6 +250,7 @@ export const toDetailedUser = (stored: DetailedUser) => ({
   ...toUser(stored),
   roles: stored.roles,
   claims: stored.claims,
+  ...(stored.locale !== null && { locale: stored.locale }),
 });
 
 export const Token = Type.Object({

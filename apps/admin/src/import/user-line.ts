@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { CliError } from "@latchkey/cli";
-import { ID_MAX, RegisterRequest, USERNAME_MAX_LENGTH } from "@latchkey/contracts";
+import { ID_MAX, RegisterRequest, SHIPPED_LANGUAGES, USERNAME_MAX_LENGTH } from "@latchkey/contracts";
 import type { ImportedUser, LoginMeans, User } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
@@ -36,6 +36,8 @@ const LINE = Compile(
       last_login_at: Type.Optional(Type.String({ format: "date-time" })),
       roles: Type.Optional(Type.Array(Type.String())),
       claims: Type.Optional(Type.Unknown()),
+      /** Any language of this release, so that an export can be imported whatever `LANGUAGES` is. */
+      locale: Type.Optional(Type.Enum(SHIPPED_LANGUAGES)),
       /** The number of passkeys. Passkeys cannot be exported. */
       passkeys: Type.Optional(Type.Integer()),
       /** The number of identities. Identities cannot be exported. */
@@ -87,6 +89,7 @@ function parseUser(line: unknown, text: string, usernameFromEmail: boolean): Lin
     createdAt: createdAt?.toISOString(),
     roles: line.roles && parseRoles(line.roles),
     claims: line.claims === undefined ? undefined : parseClaims(line.claims, text, Object.keys(line).length),
+    locale: line.locale,
   };
 }
 
@@ -119,6 +122,7 @@ export function differences(existing: User, line: LineUser): string[] {
     created_at: existing.createdAt === (line.createdAt ?? existing.createdAt),
     roles: `${existing.roles}` === `${line.roles ?? existing.roles}`,
     claims: isDeepStrictEqual(existing.claims, line.claims ?? existing.claims),
+    locale: existing.locale === (line.locale ?? existing.locale),
   };
   return Object.entries(same).flatMap(([name, isSame]) => (isSame ? [] : [name]));
 }
@@ -130,6 +134,7 @@ export function formatLine(user: User, last_id: number, means?: LoginMeans): str
   const login = { email, username, password_hash: hashing.validImportedHash(user) ?? own };
   const roles = user.roles.length > 0 && { roles: user.roles };
   const claims = Object.keys(user.claims).length > 0 && { claims: user.claims };
+  const locale = user.locale !== null && { locale: user.locale };
   const flags = { is_active: user.isActive, email_verified: user.emailVerified };
   const times = { created_at, ...(user.lastLoginAt !== null && { last_login_at: user.lastLoginAt }) };
   const counts = { passkeys: means?.passkeys || undefined, identities: means?.identities || undefined };
@@ -142,6 +147,7 @@ export function formatLine(user: User, last_id: number, means?: LoginMeans): str
     ...times,
     ...roles,
     ...claims,
+    ...locale,
     ...counts,
     ...factor,
   });

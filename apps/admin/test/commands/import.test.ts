@@ -82,7 +82,7 @@ test("an export can be imported elsewhere, only its owner can read it, and it re
   const [path, copy] = [join(shared.folder, "users.jsonl"), join(other.folder, "users.jsonl")];
   const lines = [
     user("ada", { is_active: false, roles: ["admin", "billing:read"] }),
-    user("bob", { claims: { plan: "pro", teams: ["ä", 1, true] } }),
+    user("bob", { claims: { plan: "pro", teams: ["ä", 1, true] }, locale: "de" }),
     user("eve", { password_hash: ownHash("1") }),
   ];
   await importLines(shared, toFile(lines), "--commit");
@@ -101,6 +101,13 @@ test("an export can be imported elsewhere, only its owner can read it, and it re
   const withoutIds = (text: string) => text.replaceAll(/"(last_)?id":\d+,/g, "");
   expect(withoutIds(await Bun.file(copy).text())).toBe(withoutIds(exported));
   await shared.database.users.update(3, { hashedPassword: ownHash("0") });
+  const others = [user("bob", { locale: "en" }), user("new", { locale: "xx" })];
+  expect(await importLines(shared, toFile(others), "--commit")).toMatchObject({
+    rejections: [
+      { reason: "The user exists with another locale." },
+      { reason: "locale must be equal to one of the allowed values." },
+    ],
+  });
   expect(await importLines(shared, exported, "--commit")).toMatchObject({
     existing: 2,
     rejections: [{ line: 3, reason: "The user exists with another password_hash." }],

@@ -108,7 +108,7 @@ function translateMembers(schema: object): JsonObject {
   return {
     ...mapMembers(rest, translate),
     // Generators give a member without a type any value.
-    ...(isTextEnum(rest) && { type: "string" }),
+    ...(isTextEnum(rest) && { type: "string", ...(isNullable(rest) && { nullable: true }) }),
     ...(constant !== undefined && { enum: [constant] }),
     ...(Array.isArray(examples) && { example: examples[0] }),
     ...(Array.isArray(anyOf) && translateUnion(anyOf)),
@@ -133,7 +133,10 @@ function translateUnion(members: readonly unknown[]): JsonObject {
 const withoutSurrogates = (pattern: string): string => pattern.replaceAll("\\uD800-\\uDFFF", "");
 
 const isTextEnum = ({ enum: values }: JsonObject): boolean =>
-  Array.isArray(values) && values.every((value) => typeof value === "string");
+  Array.isArray(values) && values.every((value) => value === null || typeof value === "string");
+
+/** The list of values must also contain null (OpenAPI 3.0.3, proposal of clarification). */
+const isNullable = ({ enum: values }: JsonObject): boolean => Array.isArray(values) && values.includes(null);
 
 const isLong = ({ type, maximum }: JsonObject): boolean =>
   type === "integer" && typeof maximum === "number" && maximum > 2 ** 31;

@@ -135,6 +135,7 @@ export const DOCUMENTED_FEATURES = {
     { name: "example", issuer: "http://localhost:9", client_id: "latchkey", client_secret: "secret" },
   ]),
   OIDC_REDIRECT_URIS: "https://app.example.com/callback",
+  LANGUAGES: "en,de",
 } as const;
 
 export interface Credentials {

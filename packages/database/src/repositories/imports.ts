@@ -19,6 +19,7 @@ export interface ImportedUser extends Pick<User, "email" | "username" | "hashedP
   readonly createdAt?: Timestamp | undefined;
   readonly roles?: string[] | undefined;
   readonly claims?: Claims | undefined;
+  readonly locale?: string | undefined;
 }
 
 const KEPT_SECONDS = 90 * 24 * 60 * 60;

@@ -21,6 +21,7 @@ export interface OperatorChange {
   readonly roles?: readonly string[] | undefined;
   /** Replaces all. Ends no token: the next ones have the new claims. */
   readonly claims?: Claims | undefined;
+  readonly locale?: string | undefined;
   /** The present state changes nothing. An activation ends all tokens, so that earlier ones stay invalid. */
   readonly isActive?: boolean | undefined;
   readonly username?: string | undefined;
@@ -97,6 +98,7 @@ export function createOperatorChanges(
       hashedPassword,
       roles,
       claims,
+      locale,
       isActive,
       username,
       emailVerified,
@@ -114,7 +116,7 @@ export function createOperatorChanges(
     const isActivated = isActive === true && !before.isActive;
     const isUnverified = emailVerified === false && before.emailVerified;
     const values = {
-      ...{ roles: roles && [...roles], claims, username, emailVerified },
+      ...{ roles: roles && [...roles], claims, locale, username, emailVerified },
       isActive: isActive === before.isActive ? undefined : isActive,
       ...((isRoleRemoved || isActivated || isUnverified) && revocation()),
     };

@@ -21,6 +21,7 @@ const NOTIFICATIONS = MAIL_KINDS.filter(isNotification);
 export interface UserChange {
   readonly username?: string;
   readonly emailVerified?: boolean;
+  readonly locale?: string | undefined;
   /**
    * A new hash revokes all tokens except `passwordChangeTokenId`. A new hash also deletes the passkeys, the identities, the
    * resets in the outbox, and all networks except `keptNetworkDigest`.
@@ -122,10 +123,10 @@ export function createUserChanges(dialect: Dialect) {
       change: PasswordChange,
       selection: SQL | undefined,
     ): Promise<User | null> => {
-      const { username, emailVerified, hashedPassword, networkDigest } = change;
+      const { username, emailVerified, locale, hashedPassword, networkDigest } = change;
       const { passwordChangeTokenId, keepsPasskeys, endsUnverifiedFactor, notifies } = change;
       const values = {
-        ...{ username, emailVerified, hashedPassword, importedHash: null },
+        ...{ username, emailVerified, locale, hashedPassword, importedHash: null },
         ...revocation(passwordChangeTokenId),
         ...(!keepsPasskeys && withoutPasskeys),
         ...(endsUnverifiedFactor && withoutUnverifiedFactor),

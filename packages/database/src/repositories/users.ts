@@ -124,10 +124,11 @@ export function createUserRepository(client: RepositoryClient, dialect: Dialect)
     findWithNetwork: async (id, networkDigest = "") =>
       (await byIdWithNetwork({ id, networkDigest }))[0] ?? null,
     update: async (id, change, condition) => {
-      const { username, emailVerified, hashedPassword } = change;
+      const { username, emailVerified, locale, hashedPassword } = change;
       if (hashedPassword === undefined) {
-        if (username === undefined && emailVerified === undefined) return findById(id);
-        const query = orm.update(users).set({ username, emailVerified, updatedAt: now });
+        const values = { username, emailVerified, locale };
+        if (Object.values(values).every((value) => value === undefined)) return findById(id);
+        const query = orm.update(users).set({ ...values, updatedAt: now });
         const updated = run(query.where(selected(id, condition)).returning());
         return (await updated.catch(explainConflict(() => "username")))[0] ?? null;
       }

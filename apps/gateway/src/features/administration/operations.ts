@@ -12,6 +12,7 @@ export interface AdministrationOperationsOptions {
   readonly passwordMinLength: number;
   readonly isListedPassword: (password: string) => boolean;
   readonly sendsMail: boolean;
+  readonly languages: contracts.Languages;
 }
 
 const operation = operationFor<Operator>();
@@ -48,7 +49,8 @@ function combinationIssues(
 }
 
 export function administrationOperations(options: AdministrationOperationsOptions) {
-  const { service, passwordMinLength, isListedPassword, sendsMail } = options;
+  const { service, passwordMinLength, isListedPassword, sendsMail, languages } = options;
+  const AdminUser = contracts.adminUser(languages);
   const emailIssues = ({ email }: { readonly email: string }) =>
     contracts.isMailable(email) ? [] : [INVALID_EMAIL];
   const claimsIssues = ({ claims }: { readonly claims?: contracts.Claims }) => {
@@ -72,7 +74,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       normalizeQuery: ({ cursor, ...others }) =>
         typeof cursor === "string" ? { ...others, cursor } : others,
       issues: [wrongType("query", "limit", "integer")],
-      success: { status: 200, description: "A page.", schema: contracts.AdminUserPage },
+      success: { status: 200, description: "A page.", schema: contracts.adminUserPage(languages) },
       async handler({ query }, { signal }) {
         const { email, search, state, role, without_password: withoutPassword, cursor } = query;
         const page = {
@@ -95,8 +97,8 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users",
       summary: "Create or invite a user",
       description:
-        "With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles` and `claims`, if they are sent; `username` and `email_verified` are ignored.",
-      body: contracts.withPasswordMinLength(contracts.CreateAdminUserRequest, passwordMinLength),
+        "With a password, `username` is required. With `invite`, the user gets a mail with a link that sets the password; a user who exists without a password gets another mail and the `roles`, `claims` and `locale`, if they are sent; `username` and `email_verified` are ignored.",
+      body: contracts.withPasswordMinLength(contracts.createAdminUserRequest(languages), passwordMinLength),
       refineBody: (body) => [
         ...emailIssues(body),
         ...combinationIssues(body, sendsMail),
@@ -104,11 +106,11 @@ export function administrationOperations(options: AdministrationOperationsOption
         ...claimsIssues(body),
       ],
       issues: [INVALID_EMAIL],
-      success: { status: 201, description: "The new user.", schema: contracts.AdminUser },
+      success: { status: 201, description: "The new user.", schema: AdminUser },
       otherSuccess: {
         status: 200,
         description: "The user, who existed without a password and was invited again.",
-        schema: contracts.AdminUser,
+        schema: AdminUser,
       },
       errors: ["USER_ALREADY_EXISTS", "INACTIVE_USER", "EMAIL_NOT_MAILABLE", ...HASHING_ERRORS],
       async handler({ body, principal }, { response, signal }) {
@@ -125,7 +127,7 @@ export function administrationOperations(options: AdministrationOperationsOption
       path: "/admin/users/:id",
       summary: "Read a user",
       description: "The state of the user, and the number of each other way to log in.",
-      success: { status: 200, description: "The user.", schema: contracts.AdminUser },
+      success: { status: 200, description: "The user.", schema: AdminUser },
       errors: ["USER_NOT_FOUND"],
       handler: ({ params }) => service.read(params.id),
     }),
@@ -149,10 +151,10 @@ export function administrationOperations(options: AdministrationOperationsOption
       summary: "Change a user",
       description:
         "Makes all changes or none; an empty object changes nothing. The present `email` changes nothing, also if its case, the form of its domain or spaces around it differ. Another `email` is not verified and ends all credentials; with mail, a reset is sent to it. A `password` ends all tokens, passkeys and identities. A removed role, `is_active: true` for an inactive user, and `email_verified: false` for a verified e-mail end all tokens. `claims` replaces all claims, and ends no token: the next ones have the new claims. With mail, a role can be given only to a user with a verified e-mail, or together with `email_verified: true`.",
-      body: contracts.withPasswordMinLength(contracts.UpdateAdminUserRequest, passwordMinLength),
+      body: contracts.withPasswordMinLength(contracts.updateAdminUserRequest(languages), passwordMinLength),
       refineBody: (body) => [...passwordIssues(body), ...claimsIssues(body)],
       issues: [...OF_USER.issues, INVALID_EMAIL],
-      success: { status: 200, description: "The changed user.", schema: contracts.AdminUser },
+      success: { status: 200, description: "The changed user.", schema: AdminUser },
       errors: ["USER_NOT_FOUND", "USER_ALREADY_EXISTS", "EMAIL_NOT_VERIFIED", ...HASHING_ERRORS],
       handler({ params, body, principal }, { signal }) {
         const { reason, ...change } = body;

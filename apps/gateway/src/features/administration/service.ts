@@ -35,6 +35,8 @@ interface AdministrationServiceOptions extends Pick<AdministrationOptions, "audi
   readonly database: Pick<Database, "users" | "passkeys" | "identities" | "factors" | "outbox">;
   readonly hasher: Pick<Hasher, "hash">;
   readonly rules: LoginRules;
+  /** Whether users have a language. */
+  readonly hasLocale: boolean;
   /** What the public API counts with; null: nothing is limited. */
   readonly limits: CountersOptions | null;
 }
@@ -71,7 +73,7 @@ export interface AdministrationService
 }
 
 export function createAdministrationService(options: AdministrationServiceOptions): AdministrationService {
-  const { database, hasher, rules, limits, audit } = options;
+  const { database, hasher, rules, hasLocale, limits, audit } = options;
   const { users } = database;
   const administration = createAdministration({
     database,
@@ -81,7 +83,7 @@ export function createAdministrationService(options: AdministrationServiceOption
     audit,
   });
 
-  const describe = (user: User) => describeUser(users, user, hasPassword);
+  const describe = (user: User) => describeUser(users, user, hasPassword, { hasLocale });
   const readLimits = limits ? createLimitsReader(limits) : async () => ({ state: "off" }) as const;
 
   return {
@@ -101,30 +103,34 @@ export function createAdministrationService(options: AdministrationServiceOption
     async list(request, signal) {
       // One more row shows whether there is a next page.
       const rows = await users.list({ ...request, limit: request.limit + 1 }, signal);
-      const items = await describeUsers(users, rows.slice(0, request.limit), hasPassword);
+      const shown = rows.slice(0, request.limit);
+      const items = await describeUsers(users, shown, hasPassword, { hasLocale });
       return { items, nextAfter: rows.length > request.limit ? (items.at(-1)?.id ?? null) : null };
     },
     async create(request, operator, signal) {
       const { email, username, password, claims, email_verified: emailVerified } = request;
       const roles = request.roles && toSet(request.roles);
+      const locale = request.locale ?? undefined;
       if (password === undefined || username === undefined) {
-        const invitation = { email, username, roles, claims, emailVerified };
+        const invitation = { email, username, roles, claims, locale, emailVerified };
         const { user, isNew } = await administration.invite(invitation, operator);
         return { user: await describe(user), isNew };
       }
       const hashedPassword = await hasher.hash(password, { signal });
-      const user = { email, username, hashedPassword, roles: roles ?? [], claims, emailVerified };
+      const user = { email, username, hashedPassword, roles: roles ?? [], claims, locale, emailVerified };
       return { user: await describe(await administration.create(user, operator)), isNew: true };
     },
     async update(id, request, operator, signal) {
-      const { username, email, password, roles, claims } = request;
+      const { username, email, password, roles, claims, locale } = request;
       const { is_active: isActive, email_verified: emailVerified } = request;
       const user = await administration.find({ id });
       // A stored e-mail can be older than the rule for new ones. A program that sends it back changes nothing.
       const isMoved = email !== undefined && !isSameEmail(email, user.email);
       if (isMoved && !isMailable(email))
         throw new ServiceError("INVALID_REQUEST", { issues: [INVALID_EMAIL] });
-      if (!Object.values({ ...request, reason: undefined }).some((value) => value !== undefined))
+      if (locale === null && user.locale !== null)
+        throw new ServiceError("INVALID_REQUEST", { issues: [UNSET_LOCALE] });
+      if (!Object.values({ ...request, reason: undefined }).some((value) => value != null))
         return describe(user);
       const hashedPassword = password === undefined ? undefined : await hasher.hash(password, { signal });
       const change = {
@@ -133,6 +139,7 @@ export function createAdministrationService(options: AdministrationServiceOption
         hashedPassword,
         roles: roles && toSet(roles),
         claims,
+        locale: locale ?? undefined,
         isActive,
         emailVerified,
       };
@@ -153,6 +160,9 @@ const INVALID_EMAIL = {
   msg: "is not a valid e-mail address",
   type: "string_pattern_mismatch",
 };
+
+/** The issue of null for a language that was set. */
+const UNSET_LOCALE = { loc: ["body", "locale"], msg: "cannot be removed", type: "not_allowed" };
 
 /** Returns a function that reads the counters of the public API, and counts nothing. */
 function createLimitsReader({ store, digests, counters }: CountersOptions) {

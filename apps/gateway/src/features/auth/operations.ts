@@ -44,11 +44,14 @@ export interface AuthOperationsOptions extends NewCredentialsOptions {
 
 export function authOperations(options: AuthOperationsOptions) {
   const { register, verifyPasswordLogin, login, renew, accounts, rules } = options;
+  const { languages } = rules;
   const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
   const unverified = rules.requireVerifiedEmail ? (["EMAIL_NOT_VERIFIED"] as const) : [];
   const removesLogins = rules.hasPasskeys || rules.hasIdentities;
   const updateBody = (requireCurrentPassword: boolean) =>
-    withMinLength(contracts.updateUserRequest({ requireCurrentPassword, hasPasskeys: removesLogins }));
+    withMinLength(
+      contracts.updateUserRequest({ requireCurrentPassword, hasPasskeys: removesLogins, languages }),
+    );
   const [User, toUser] = [contracts.userResponse(rules), contracts.userMapper(rules)];
   return [
     operation({
@@ -58,7 +61,7 @@ export function authOperations(options: AuthOperationsOptions) {
       summary: "Register a user",
       description:
         "The user is active and can log in at once. If the service sends mail, it also requests the mail that verifies the e-mail.",
-      body: withMinLength(contracts.RegisterRequest),
+      body: withMinLength(contracts.registerRequest(rules)),
       refineBody: (body) => [...emailIssues(body), ...passwordIssues(body)],
       issues: [INVALID_EMAIL, tooShort],
       limit: { quota: "register" },

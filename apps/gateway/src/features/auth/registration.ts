@@ -18,14 +18,15 @@ export type Register = (user: RegisterRequest, request: RequestContext) => Promi
 
 export const createRegistration =
   ({ users, hasher, networkDigestOf, sendsMail, isOpen }: RegistrationOptions): Register =>
-  async ({ email, username, password }, request) => {
+  async ({ email, username, password, locale }, request) => {
     if (!isOpen) throw new ServiceError("REGISTRATION_CLOSED");
     const { signal, network, audit } = request;
     // Only checks that the database is reachable. The result is ignored: response times must not reveal registered e-mails.
     await users.findByEmail(email);
     const hashedPassword = await hasher.hash(password, { signal });
     const networkDigest = networkDigestOf({ email, network });
-    const created = users.create({ email, username, hashedPassword, networkDigest, verifies: sendsMail });
+    const values = { email, username, hashedPassword, locale, networkDigest };
+    const created = users.create({ ...values, verifies: sendsMail });
     const user = await created.catch((error) => {
       if (error instanceof UserAlreadyExists) audit("user.rejected", email);
       throw error;

@@ -3,6 +3,7 @@ import type { UpdateUserRequest } from "@latchkey/contracts";
 import type { Database, User } from "@latchkey/database";
 import { type Hasher, hasPassword } from "@latchkey/hashing";
 import type { AccountRules } from "../../config.ts";
+import { ServiceError } from "../../errors.ts";
 import { type Owner, passwordGuard } from "../../owner.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
@@ -20,6 +21,7 @@ export interface AccountService {
   /**
    * An empty change changes nothing. A new password revokes all tokens except the principal's.
    * @throws UserAlreadyExists, or an error of `proveOwner`
+   * @throws INVALID_REQUEST if the request removes the language
    * @throws INVALID_TOKEN if the request has `password` or `current_password`, and the password changed after `authenticate`
    */
   update(principal: Principal, change: UpdateUserRequest, request: RequestContext): Promise<User>;
@@ -28,6 +30,9 @@ export interface AccountService {
   delete(principal: Principal, request: RequestContext): Promise<void>;
 }
 
+/** A user who has chosen a language can only choose another one. */
+const UNSET_LOCALE = { loc: ["body", "locale"], msg: "cannot be removed", type: "not_allowed" };
+
 export function createAccountService(options: AccountServiceOptions): AccountService {
   const { users, hasher, networkDigestOf } = options;
   const { proveOwner, expectStepUp, explainRejection } = options.owner;
@@ -35,7 +40,9 @@ export function createAccountService(options: AccountServiceOptions): AccountSer
 
   return {
     async update({ user, token }, change, request) {
-      const { username, password, current_password: currentPassword, remove_passkeys } = change;
+      const { username, password, current_password: currentPassword, remove_passkeys, locale } = change;
+      if (locale === null && user.locale !== null)
+        throw new ServiceError("INVALID_REQUEST", { issues: [UNSET_LOCALE] });
       const { signal, network, audit } = request;
       // A rename alone does not compare the hash: the rename must not fail if the same token changes the password meanwhile.
       const derives = password !== undefined || currentPassword !== undefined;
@@ -46,6 +53,7 @@ export function createAccountService(options: AccountServiceOptions): AccountSer
       const { email } = user;
       const values = {
         ...(username !== undefined && { username }),
+        locale: locale ?? undefined,
         ...(password !== undefined && {
           hashedPassword: await hasher.hash(password, { signal }),
           passwordChangeTokenId: token.guard.exceptToken,
@@ -57,7 +65,7 @@ export function createAccountService(options: AccountServiceOptions): AccountSer
       const updated =
         (await users.update(user.id, values, condition)) ?? (await explainRejection(user.id, condition));
       if (password !== undefined) audit("password.changed", user.email, user.id);
-      else if (username !== undefined) audit("user.updated", user.email, user.id);
+      else if (username !== undefined || locale) audit("user.updated", user.email, user.id);
       return updated;
     },
 
