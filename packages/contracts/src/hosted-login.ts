@@ -78,7 +78,7 @@ export const AuthorizationServerMetadata = Type.Object({
 export type AuthorizationServerMetadata = Type.Static<typeof AuthorizationServerMetadata>;
 
 /** The member of errors of `POST /oauth/token` that OAuth's clients read (RFC 6749 §5.2). */
-export const OAUTH_ERRORS = [
+const OAUTH_ERRORS = [
   "invalid_request",
   "invalid_client",
   "invalid_grant",

@@ -4,10 +4,10 @@ import type { AuthorizationResponse } from "@latchkey/contracts";
 import type { ClientResponse } from "./client.ts";
 import { HOSTED_LOGIN, type Service, type ServiceOptions, startService } from "./service.ts";
 
-export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 export const CHALLENGE = createHash("sha256").update(VERIFIER).digest("base64url");
 export const CALLBACK = "https://app.example.com/callback";
-export const REQUEST = { client_id: "web", redirect_uri: CALLBACK, code_challenge: CHALLENGE };
+const REQUEST = { client_id: "web", redirect_uri: CALLBACK, code_challenge: CHALLENGE };
 
 export const startWithClients = ({ env, ...options }: ServiceOptions = {}, start = startService) =>
   start({ ...options, env: { ...HOSTED_LOGIN, ...env } });

@@ -14,7 +14,7 @@ const IS_RECORDING = "exists (select 1 from events_state where days is not null)
 
 const insert = (values: string) =>
   `insert into events (type, user_id, changed, is_active, token_version, kept_jti) values (${values});`;
-const state = "new.is_active, new.token_version, new.password_change_token_id";
+const STATE = "new.is_active, new.token_version, new.password_change_token_id";
 
 interface Trigger {
   readonly name: string;
@@ -28,13 +28,13 @@ const TRIGGERS: readonly Trigger[] = [
     name: "users_event_created",
     event: "insert",
     condition: IS_RECORDING,
-    values: `'user.created', new.id, '[]', ${state}`,
+    values: `'user.created', new.id, '[]', ${STATE}`,
   },
   {
     name: "users_event_updated",
     event: `update of ${members.map(([, column]) => column)}`,
     condition: `(${isChanged}) and ${IS_RECORDING}`,
-    values: `'user.updated', new.id, ${changed}, ${state}`,
+    values: `'user.updated', new.id, ${changed}, ${STATE}`,
   },
   {
     name: "users_event_deleted",

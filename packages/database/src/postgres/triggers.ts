@@ -12,7 +12,7 @@ const isChanged = members.map(([, column]) => isDifferent(column)).join(" or ");
 
 const insert = (values: string) =>
   `insert into public.events (type, user_id, changed, is_active, token_version, kept_jti) values (${values});`;
-const state = "new.is_active, new.token_version, new.password_change_token_id";
+const STATE = "new.is_active, new.token_version, new.password_change_token_id";
 
 /**
  * With the rights of the owner of the tables and a fixed path, because a role that can only change users writes events, too. A
@@ -24,9 +24,9 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if exists (select from public.events_state where days is not null) then
     if tg_op = 'INSERT' then
-      ${insert(`'user.created', new.id, '[]', ${state}`)}
+      ${insert(`'user.created', new.id, '[]', ${STATE}`)}
     elsif tg_op = 'UPDATE' then
-      ${insert(`'user.updated', new.id, array_to_json(array_remove(array[${changed}], null))::text, ${state}`)}
+      ${insert(`'user.updated', new.id, array_to_json(array_remove(array[${changed}], null))::text, ${STATE}`)}
     else
       ${insert("'user.deleted', old.id, '[]', null, null, null")}
     end if;

@@ -1,5 +1,4 @@
 /** The operations of hosted login. The rules are in `service.ts`. `POST /oauth/token` is the only one with a form-encoded body. */
-
 import type { AuthorizationServerMetadata } from "@latchkey/contracts";
 import * as contracts from "@latchkey/contracts";
 import { ServiceError } from "../../errors.ts";
