@@ -11,6 +11,7 @@ import { createPasswordLogin } from "./features/auth/password-login.ts";
 import { createRegistration } from "./features/auth/registration.ts";
 import { createRenewal } from "./features/auth/renewal.ts";
 import { createAccountService } from "./features/auth/service.ts";
+import { createUsernameLimit } from "./features/auth/username-limit.ts";
 import { createPasswordVerifier } from "./features/auth/verify-password.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { createOperations } from "./features/operations.ts";
@@ -172,7 +173,10 @@ export async function createApp(options: AppOptions) {
     verifyPasswordLogin: createPasswordLogin({ users, verifyPassword, familiarNetworks, wrongPasswordLimit }),
     login,
     renew: createRenewal(tokens, expectToken),
-    accounts: createAccountService({ users, hasher, owner, networkDigestOf, rules }),
+    accounts: createAccountService({
+      ...{ users, hasher, owner, networkDigestOf, rules },
+      limitUsername: rateLimits && createUsernameLimit(store),
+    }),
     links: createLinkService({ users, outbox, hasher, oneTimeTokens, owner, networkDigestOf }),
     optionalOperations,
     rules,

@@ -34,6 +34,14 @@ export const WRONG_API_KEYS = {
   rejection: "20 wrong keys per 1 minute",
 } as const;
 
+/** Changes of the username by its user that have an effect. Each of them is an event, which is kept for days. */
+export const USERNAME_CHANGES = {
+  name: "username-change",
+  capacity: 10,
+  windowMs: MINUTE_MS,
+  rejection: "10 changes of the username per 1 minute",
+} as const;
+
 const CODES = { kinds: ["login-code"], separatesFamiliar: true } as const;
 const REFILLED = { capacity: 3, refillMs: 2 * HOUR_MS };
 

@@ -115,7 +115,7 @@ export function authOperations(options: AuthOperationsOptions) {
       path: "/auth/me",
       summary: "Change the username, the password or both",
       description:
-        "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password.",
+        "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password. A user can change the username ten times a minute.",
       requiresToken: true,
       body: updateBody(rules.requireCurrentPassword),
       // They prove a recent login.

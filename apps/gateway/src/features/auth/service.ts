@@ -8,11 +8,14 @@ import { type Owner, passwordGuard } from "../../owner.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import type { NetworkDigestOf } from "./familiar-networks.ts";
+import type { LimitUsername } from "./username-limit.ts";
 
 interface AccountServiceOptions extends Pick<Database, "users"> {
   readonly hasher: Pick<Hasher, "hash">;
   readonly owner: Owner;
   readonly networkDigestOf: NetworkDigestOf;
+  /** null: limits are disabled. */
+  readonly limitUsername: LimitUsername | null;
   readonly rules: Pick<AccountRules, "sendsMail" | "requireCurrentPassword">;
 }
 
@@ -22,6 +25,7 @@ export interface AccountService {
    * An empty change changes nothing. A new password revokes all tokens except the principal's.
    * @throws UserAlreadyExists, or an error of `proveOwner`
    * @throws INVALID_REQUEST if the request removes the language
+   * @throws TOO_MANY_REQUESTS if the user has changed the username too often
    * @throws INVALID_TOKEN if the request has `password` or `current_password`, and the password changed after `authenticate`
    */
   update(principal: Principal, change: UpdateUserRequest, request: RequestContext): Promise<User>;
@@ -34,7 +38,7 @@ export interface AccountService {
 const UNSET_LOCALE = { loc: ["body", "locale"], msg: "cannot be removed", type: "not_allowed" };
 
 export function createAccountService(options: AccountServiceOptions): AccountService {
-  const { users, hasher, networkDigestOf } = options;
+  const { users, hasher, networkDigestOf, limitUsername } = options;
   const { proveOwner, expectStepUp, explainRejection } = options.owner;
   const { sendsMail, requireCurrentPassword } = options.rules;
 
@@ -51,19 +55,22 @@ export function createAccountService(options: AccountServiceOptions): AccountSer
       if (derives && isProved) await proveOwner({ user, token }, currentPassword, request);
       else if (derives) expectStepUp({ user, token });
       const { email } = user;
-      const values = {
-        ...(username !== undefined && { username }),
-        locale: locale ?? undefined,
-        ...(password !== undefined && {
-          hashedPassword: await hasher.hash(password, { signal }),
-          passwordChangeTokenId: token.guard.exceptToken,
-          notifies: sendsMail,
-          keepsPasskeys: !remove_passkeys,
-          keptNetworkDigest: currentPassword === undefined ? undefined : networkDigestOf({ email, network }),
-        }),
+      const makeChange = async () => {
+        const values = {
+          ...(username !== undefined && { username }),
+          locale: locale ?? undefined,
+          ...(password !== undefined && {
+            hashedPassword: await hasher.hash(password, { signal }),
+            passwordChangeTokenId: token.guard.exceptToken,
+            notifies: sendsMail,
+            keepsPasskeys: !remove_passkeys,
+            keptNetworkDigest:
+              currentPassword === undefined ? undefined : networkDigestOf({ email, network }),
+          }),
+        };
+        return (await users.update(user.id, values, condition)) ?? explainRejection(user.id, condition);
       };
-      const updated =
-        (await users.update(user.id, values, condition)) ?? (await explainRejection(user.id, condition));
+      const updated = await (limitUsername ? limitUsername(user, username, makeChange) : makeChange());
       if (password !== undefined) audit("password.changed", user.email, user.id);
       else if (username !== undefined || locale) audit("user.updated", user.email, user.id);
       return updated;
