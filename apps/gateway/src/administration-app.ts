@@ -9,6 +9,8 @@ import type { Hasher } from "@latchkey/hashing";
 import type { Config } from "./config.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
 import { createAdministrationService } from "./features/administration/service.ts";
+import { createEventFeed, type EventObserver } from "./features/events/feed.ts";
+import { eventOperations } from "./features/events/operations.ts";
 import { enabledOperations } from "./http/operation.ts";
 import { expectNoParameters } from "./http/validator.ts";
 import { apiKeyAuth, operatorOf } from "./middleware/api-key-auth.ts";
@@ -18,8 +20,9 @@ import { createServer } from "./middleware/pipeline.ts";
 import type { Logger } from "./observability/logger.ts";
 import type { RequestObservation } from "./observability/metrics.ts";
 import { createAdministrationDocument } from "./openapi/administration-document.ts";
-import { enabledFeatures } from "./optional-features.ts";
+import { enabledFeatures, type Feature, type Features } from "./optional-features.ts";
 import type { Store } from "./rate-limit/store.ts";
+import type { EventCursors } from "./tokens/event-cursors.ts";
 
 interface AdministrationAppOptions {
   readonly config: Config;
@@ -31,9 +34,13 @@ interface AdministrationAppOptions {
   /** Counts wrong keys. The public server counts attempts in the same store. */
   readonly store: Store;
   readonly digests: Digests;
+  readonly eventCursors: EventCursors;
   /** Called for each request, after the response. */
   readonly observe?: ((request: RequestObservation) => void) | undefined;
+  readonly observeEvents?: EventObserver | undefined;
   readonly isStopping: () => boolean;
+  /** Aborted when requests must not wait for events any more. */
+  readonly stopping: AbortSignal;
 }
 
 const DOCUMENT_PATH = "/admin/openapi.json";
@@ -41,13 +48,21 @@ const NO_PATHS = new Set<string>();
 
 export function createAdministrationApp(options: AdministrationAppOptions) {
   const { config, database, hasher, logger, isListedPassword, observe, isStopping } = options;
-  const { store, digests } = options;
+  const { store, digests, eventCursors, observeEvents, stopping } = options;
   const { accounts, rateLimits } = config;
   const { sendsMail, passwordMinLength, languages } = accounts;
   const counters = config.redisUrl === null ? "the memory of this replica" : "Redis";
-  const features = enabledFeatures(config);
+  const features = new Set<Feature>(enabledFeatures(config));
+  if (config.administration?.keys.some(({ scope }) => scope !== "all")) features.add("restrictedKeys");
   const audit = (line: AuditLine) => logger.info(line, line.event);
-  const operations = administrationOperations({
+  const feed = createEventFeed({
+    events: database.events,
+    eventCursors,
+    idleTimeoutSeconds: config.idleTimeoutSeconds,
+    stopping,
+    observe: observeEvents,
+  });
+  const userOperations = administrationOperations({
     service: createAdministrationService({
       database,
       hasher,
@@ -68,12 +83,14 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
     sendsMail,
     languages,
   });
+  const operations = [...userOperations, ...eventOperations(feed)];
+  const withEvents = new Set([...features, "accountEvents" as const]);
   const app = createServer({
     idleTimeoutSeconds: config.idleTimeoutSeconds,
     corsOrigins: null,
     // No proxy is trusted: a client could choose the address by which its wrong keys are counted.
     trustProxy: null,
-    gate: apiKeyAuth(config.administration?.keys ?? [], store),
+    gate: apiKeyAuth({ keys: config.administration?.keys ?? [], operations, store }),
     logger,
     logsPaths: config.log.format === "pretty",
     probePaths: NO_PATHS,
@@ -84,16 +101,19 @@ export function createAdministrationApp(options: AdministrationAppOptions) {
     isStopping,
   });
   app.use(
-    registerOperations(enabledOperations(operations, features), {
+    registerOperations(enabledOperations(operations, withEvents), {
       authenticate: operatorOf,
       limiters: null,
       digestEmail: options.digestEmail,
     }),
   );
-  let document: Promise<string> | undefined;
+  const documents = new Map<Features, Promise<string>>();
   app.get(DOCUMENT_PATH, async ({ request }) => {
     expectNoParameters(request.url);
-    document ??= createAdministrationDocument(operations, features);
+    // Events can be turned on and off while the service runs.
+    const described = (await feed.isRecording()) ? withEvents : features;
+    const document = documents.get(described) ?? createAdministrationDocument(operations, described);
+    documents.set(described, document);
     return new Response(await document, { headers: { "content-type": "application/json" } });
   });
   return app.use(methodNotAllowed(app));

@@ -1,6 +1,7 @@
 /** The gateway's configuration, validated and frozen. The functions in this file read only their arguments. */
 import { printable } from "@latchkey/cli";
 import {
+  type ApiKey,
   describeEnvironment,
   type Environment,
   hostOf,
@@ -179,10 +180,28 @@ function createConfig({ values, warnings }: Environment) {
     administration:
       values.ADMIN_PORT === null
         ? null
-        : { host: values.ADMIN_HOST, port: values.ADMIN_PORT, keys: values.ADMIN_API_KEYS ?? [] },
+        : { host: values.ADMIN_HOST, port: values.ADMIN_PORT, keys: administrationKeys(values) },
     shutdown: { graceSeconds: values.SHUTDOWN_GRACE_SECONDS, delaySeconds: values.SHUTDOWN_DELAY_SECONDS },
     warnings,
   });
+}
+
+/** A key of the administration, and what it can do. */
+export interface AdministrationKey extends ApiKey {
+  readonly scope: KeyScope;
+}
+/** `read`: users and account events. `events`: account events only. */
+export type RestrictedScope = "read" | "events";
+export type KeyScope = RestrictedScope | "all";
+
+function administrationKeys(values: Environment["values"]): AdministrationKey[] {
+  const withScope = (keys: readonly ApiKey[] | null, scope: KeyScope) =>
+    (keys ?? []).map(({ name, key }) => ({ name, key, scope }));
+  return [
+    ...withScope(values.ADMIN_API_KEYS, "all"),
+    ...withScope(values.ADMIN_READ_KEYS, "read"),
+    ...withScope(values.ADMIN_EVENT_KEYS, "events"),
+  ];
 }
 
 function deepFreeze<Value extends object>(value: Value): Value {

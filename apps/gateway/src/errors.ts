@@ -212,6 +212,12 @@ export const ERROR_TABLE = defineErrors({
     detail: "Missing or wrong API key",
     features: ["administration"],
   },
+  KEY_NOT_ALLOWED: {
+    status: 403,
+    description: "The key can only read: users and account events, or only account events.",
+    detail: "The API key does not allow this request",
+    features: ["restrictedKeys"],
+  },
   LOGIN_REQUIRED: {
     status: 401,
     description:
@@ -311,6 +317,13 @@ export const ERROR_TABLE = defineErrors({
     detail: "Method Not Allowed",
     headers: ({ allow = "" }) => ({ Allow: allow }),
   },
+  CURSOR_EXPIRED: {
+    status: 410,
+    description:
+      "Events after the cursor are no longer kept, or the database was restored: read all users, then continue with a new cursor.",
+    detail: "Events after this cursor are missing: read all users and start again",
+    features: ["accountEvents"],
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     description: `The body is larger than ${BODY_MAX_BYTES / 1024} KiB or has more than ${BODY_MAX_CHUNKS} chunks.`,
@@ -333,6 +346,13 @@ export const ERROR_TABLE = defineErrors({
     description: "A rate limit is exceeded.",
     detail: ({ quota }) => `429: Too Many Requests: ${quota}`,
     headers: retryAfter,
+  },
+  TOO_MANY_READERS: {
+    status: 503,
+    description: "On this replica, 100 requests already wait for events.",
+    detail: "Too many requests are waiting for events",
+    headers: retryAfter,
+    features: ["accountEvents"],
   },
   HASH_QUEUE_FULL: {
     status: 503,

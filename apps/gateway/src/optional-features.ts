@@ -13,7 +13,9 @@ export type Feature =
   | "secondFactor"
   | "hostedLogin"
   | "verifiedEmail"
-  | "administration";
+  | "administration"
+  | "accountEvents"
+  | "restrictedKeys";
 export type Features = ReadonlySet<Feature>;
 
 export function enabledFeatures({ hasTodos, accounts }: Pick<Config, "hasTodos" | "accounts">): Features {

@@ -1,12 +1,14 @@
 /**
  * Prints the OpenAPI document of the service without starting the service: `bun run openapi > openapi.json`. With `--all`, the
- * document also describes the features that are off by default. With `--administration`, prints the document of the administration.
+ * document also describes the features that are off by default. With `--administration`, prints the document of the administration,
+ * as it is while account events are recorded and with restricted keys.
  */
 import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH, SHIPPED_LANGUAGES } from "@latchkey/contracts";
 import type { AccountRules } from "./config.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
 import { emailLoginOperations } from "./features/email-login/operations.ts";
+import { eventOperations } from "./features/events/operations.ts";
 import { hostedLoginOperations } from "./features/hosted-login/operations.ts";
 import { identityOperations } from "./features/identities/operations.ts";
 import { createOperations } from "./features/operations.ts";
@@ -63,17 +65,23 @@ const operations = createOperations({
   publicKeySet: { keys: [] },
   todoService: uncalled(),
 });
-const administration = administrationOperations({
-  service: uncalled(),
-  passwordMinLength: PASSWORD_MIN_LENGTH,
-  isListedPassword: () => false,
-  sendsMail: true,
-  // The typed client knows no configuration.
-  languages: SHIPPED_LANGUAGES,
-});
+const administration = [
+  ...administrationOperations({
+    service: uncalled(),
+    passwordMinLength: PASSWORD_MIN_LENGTH,
+    isListedPassword: () => false,
+    sendsMail: true,
+    // The typed client knows no configuration.
+    languages: SHIPPED_LANGUAGES,
+  }),
+  ...eventOperations(uncalled()),
+];
 exitOnOutputError();
 await write(
   process.argv.includes("--administration")
-    ? await createAdministrationDocument(administration, features)
+    ? await createAdministrationDocument(
+        administration,
+        new Set([...features, "accountEvents", "restrictedKeys"]),
+      )
     : await createPublicDocument(operations, features),
 );

@@ -7,6 +7,7 @@ import { createHasher } from "@latchkey/hashing";
 import { createMails, openSmtpTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import { checkEventRetention, type EventPruning, startEventPruning } from "./lifecycle/event-retention.ts";
 import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
@@ -83,6 +84,7 @@ export async function serve(
   const metrics = observability?.createMetrics({
     users: database.users,
     outbox: database.outbox,
+    events: database.events,
     hasher,
     poolSize: database.kind === "postgres" ? poolSize : null,
     providers: config.oidc?.providers.map(({ name }) => name) ?? [],
@@ -91,7 +93,10 @@ export async function serve(
   });
 
   const timed = metrics ? timedDatabase(database, metrics) : database;
+  const { tokenExpireMinutes } = config.tokens;
+  await checkEventRetention(database.events, { tokenExpireMinutes, logger });
   const isStopping = () => shutdown.isStopping();
+  const waiting = new AbortController();
 
   const app = await createApp({
     config,
@@ -119,8 +124,12 @@ export async function serve(
       observe: metrics?.observeRequest,
       store,
       digests: keys.digests,
+      eventCursors: keys.eventCursors,
+      observeEvents: metrics?.accountEvents,
       isStopping,
+      stopping: waiting.signal,
     });
+  let eventPruning: EventPruning | null = null;
   let metricsServer: Bun.Server<unknown> | null = null;
   let mailSender: MailSender | null = null;
   const shutdown = createShutdown({
@@ -129,11 +138,13 @@ export async function serve(
     logger,
     steps: [
       async () => {
+        waiting.abort();
         // `stop()` closes idle connections at once, even if a request is in transit: let clients close connections first.
         await Bun.sleep(CONNECTION_CLOSE_DELAY_MS);
         await Promise.all([app.stop(), administration?.stop()]);
       },
       async () => mailSender?.close(),
+      async () => eventPruning?.close(),
       async () => redisStore?.close(),
       () => hasher.close(),
       () => database.close(),
@@ -155,6 +166,7 @@ export async function serve(
   if (administration && config.administration)
     listen("ADMIN_PORT", config.administration, (address) => administration.listen(address));
   listen("PORT", config, (address) => app.listen(address));
+  eventPruning = startEventPruning(timed.events, { logger });
   const url = localUrl(config.host, app.server?.port);
   if (config.mail) {
     const { publicUrl, linkTemplates, product, color, languages, texts } = config.mail;

@@ -1,59 +1,20 @@
 /** The administration over HTTP: its keys, its operations and their effects on the public API, on both databases. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { localUrl } from "@latchkey/config";
-import { type AdminUser, createDigests, ID_MAX } from "@latchkey/contracts";
+import { type AdminUser, ID_MAX } from "@latchkey/contracts";
 import pino from "pino";
-import { createAdministrationApp } from "../src/administration-app.ts";
-import { type Logger, withPreparedLines } from "../src/observability/logger.ts";
-import type { RequestObservation } from "../src/observability/metrics.ts";
+import { withPreparedLines } from "../src/observability/logger.ts";
 import { monotonicNow } from "../src/rate-limit/clock.ts";
 import { createMemoryStore } from "../src/rate-limit/store.ts";
-import { cheapHasher } from "./support/cheap-hasher.ts";
-import { type CallOptions, callService } from "./support/client.ts";
+import { KEY, openAdministration } from "./support/administration.ts";
+import { callService } from "./support/client.ts";
 import { signOneTimeToken } from "./support/one-time-token.ts";
-import { eachDatabase, type LogLine, SECRET_KEY, type Service, startService } from "./support/service.ts";
+import { eachDatabase, startService } from "./support/service.ts";
 
 setDefaultTimeout(60_000);
 
-const KEY = "k".repeat(32);
 const NEXT_KEY = "n".repeat(40);
 const ENV = { ADMIN_PORT: "0", ADMIN_API_KEYS: `shop:${KEY},shop:${NEXT_KEY}` };
 const PASSWORD = "correct horse battery";
-
-/** Starts the listener on the resources of a running service. */
-async function openAdministration(service: Service, store = createMemoryStore(), logger?: Logger) {
-  const log: LogLine[] = [];
-  const observed: RequestObservation[] = [];
-  const app = createAdministrationApp({
-    config: service.config,
-    database: service.database,
-    hasher: cheapHasher(service.hasher),
-    logger: logger ?? pino({ base: null }, { write: (line) => log.push(JSON.parse(line)) }),
-    digestEmail: await service.database.digests.openEmailDigest(),
-    isListedPassword: (password) => password === "listed password",
-    store,
-    digests: createDigests(SECRET_KEY),
-    observe: (request) => observed.push(request),
-    isStopping: () => false,
-  });
-  app.listen({ hostname: "127.0.0.1", port: 0 });
-  const url = localUrl("127.0.0.1", app.server?.port ?? 0);
-  return {
-    url,
-    log,
-    observed,
-    /** The events of changes, without what differs in each run. */
-    events: () =>
-      log
-        .filter(({ event, status }) => event !== undefined && status === undefined)
-        .map(({ time, level, request_id, msg, ...line }) => line),
-    call: (method: string, path: string, options: CallOptions = {}) =>
-      callService(url + path, method, { token: KEY, ...options }),
-    async [Symbol.asyncDispose]() {
-      await app.stop(true);
-    },
-  };
-}
 
 const ada = { email: "ada@example.org", username: "ada", password: PASSWORD };
 
@@ -462,7 +423,7 @@ test("a reason cannot control the terminal or the programs that show the log", a
   await using service = await startService({ env: ENV });
   let lines = "";
   const log = pino({ base: null }, { write: (line) => (lines += line) });
-  await using admin = await openAdministration(service, createMemoryStore(), withPreparedLines(log));
+  await using admin = await openAdministration(service, { logger: withPreparedLines(log) });
   const { user } = await service.register();
   const reason = "a\u001b[2J\u0085\u009b31m\u202e\u2028\u200b\u{e0001}\u007f \u00e9";
   await admin.call("PATCH", `/admin/users/${user.id}`, { body: { is_active: false, reason } });
@@ -474,10 +435,9 @@ test("a reason cannot control the terminal or the programs that show the log", a
 test("nothing is answered without a key; of 1,000 wrong keys none is accepted, and one a minute is logged", async () => {
   await using service = await startService({ env: ENV });
   let passedMs = 0;
-  await using admin = await openAdministration(
-    service,
-    createMemoryStore(() => monotonicNow() + passedMs),
-  );
+  await using admin = await openAdministration(service, {
+    store: createMemoryStore(() => monotonicNow() + passedMs),
+  });
   for (const path of ["/", "/admin/users", "/admin/openapi.json", "/healthz", "/nowhere", "/auth/login"]) {
     const response = await callService(admin.url + path, "GET", {});
     expect([path, response.status, response.body]).toEqual([
@@ -519,6 +479,45 @@ test("nothing is answered without a key; of 1,000 wrong keys none is accepted, a
     1_002,
   );
   expect(await service.database.users.list({ after: 0, limit: 1 })).toEqual([]);
+});
+
+test("a restricted key reads users and events, or only events; every other request with it gets 403 and changes nothing", async () => {
+  const [reading, following] = ["r".repeat(32), "e".repeat(32)];
+  const env = { ADMIN_PORT: "0", ADMIN_READ_KEYS: `mirror:${reading}`, ADMIN_EVENT_KEYS: `api:${following}` };
+  await using service = await startService({ env });
+  await using admin = await openAdministration(service);
+  const { user } = await service.register();
+  const before = await service.readUser(user.id);
+  const path = `/admin/users/${user.id}`;
+  const open: readonly string[] = [
+    "GET /admin/users",
+    `GET ${path}`,
+    `GET ${path}/`,
+    `GET ${path}/explanation`,
+  ];
+  const closed = [
+    ...["POST /admin/users", `PATCH ${path}`, `DELETE ${path}`, `DELETE ${path}/tokens`],
+    ...[`DELETE ${path}/passkeys`, `DELETE ${path}/factor`, `POST ${path}/password-reset`],
+    ...["GET /admin/stats", "GET /admin/openapi.json", "GET /nowhere", "GET /admin/%75sers", `PUT ${path}`],
+    ...["POST /admin/events", "GET /admin/events/1", "GET /admin/users/1/2"],
+  ];
+  const rights = { [reading]: [...open, "HEAD /admin/users"], [following]: [] };
+  for (const [token, allowed] of Object.entries<readonly string[]>(rights))
+    for (const request of [...open, "HEAD /admin/users", ...closed]) {
+      const [method = "", target = ""] = request.split(" ");
+      const body = { POST: ada, PATCH: { is_active: false } }[method];
+      const response = await admin.call(method, target, { token, body });
+      const expected = allowed.includes(request) ? 200 : 403;
+      expect([request, response.status]).toEqual([request, expected]);
+      if (expected === 403 && method !== "HEAD")
+        expect(response.body).toEqual({
+          detail: "The API key does not allow this request",
+          code: "KEY_NOT_ALLOWED",
+        });
+    }
+  expect(await service.readUser(user.id)).toEqual(before);
+  expect(admin.events()).toEqual([]);
+  expect(admin.log.find(({ code }) => code === "KEY_NOT_ALLOWED")).toMatchObject({ actor: "admin:mirror" });
 });
 
 test("the document describes each operation, and no path of it exists on the public port", async () => {

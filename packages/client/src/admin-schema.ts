@@ -172,6 +172,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what happened to users
+         * @description In ascending order of position, each event exactly once. With `wait`, the response is sent as soon as there is an event. `after=now` and `since` return only a cursor. 404 while no events are recorded (`bun run admin events on`).
+         */
+        get: operations["readEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -425,6 +445,62 @@ export interface components {
              */
             command?: string;
         }[];
+        AccountEventResponse: {
+            /**
+             * Format: int64
+             * @description Identifies the event, also after a restore. In ascending order, not always without gaps.
+             * @example 42
+             */
+            position: number;
+            /**
+             * @description `user.created`, `user.updated`, `user.deleted` or `database.restored`. Later versions can add types.
+             * @example user.updated
+             */
+            type: string;
+            /**
+             * Format: int64
+             * @description null: the event concerns all users (`database.restored`).
+             * @example 1
+             */
+            user_id: number | null;
+            /**
+             * @description Of `user.updated`: which of `email`, `email_verified`, `username`, `roles`, `claims`, `is_active` and `tokens` (all tokens ended). Later versions can add names.
+             * @example [
+             *       "is_active"
+             *     ]
+             */
+            changed: string[];
+            /**
+             * @description Whether the user was active after the change. null if there is no such user.
+             * @example false
+             */
+            is_active: boolean | null;
+            /**
+             * Format: int64
+             * @description Tokens of the user with a smaller `ver` are revoked, except the one in `kept_jti`.
+             * @example 3
+             */
+            token_version: number | null;
+            /**
+             * @description The `jti` of the token that made the latest password change, which remains valid.
+             * @example null
+             */
+            kept_jti: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339 in UTC with milliseconds
+             * @example 2026-01-31T10:20:30.123Z
+             */
+            created_at: string;
+        };
+        AccountEventPageResponse: {
+            items: components["schemas"]["AccountEventResponse"][];
+            /**
+             * @description Send it as `after`, also if `items` is empty.
+             * @example WyJldmVudHMiXQ.c2lnbmF0dXJl
+             */
+            next_cursor: string;
+        };
         ValidationErrorResponse: {
             detail: components["schemas"]["ValidationIssue"][];
             /** @enum {string} */
@@ -451,6 +527,15 @@ export interface components {
              * @enum {string}
              */
             code: "INVALID_API_KEY";
+        };
+        KeyNotAllowedError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "KEY_NOT_ALLOWED";
         };
         PayloadTooLargeError: {
             /** @description A sentence for people. */
@@ -488,14 +573,14 @@ export interface components {
              */
             code: "DATABASE_UNAVAILABLE";
         };
-        InactiveUserError: {
+        CreateUserForbiddenError: {
             /** @description A sentence for people. */
             detail: string;
             /**
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "INACTIVE_USER";
+            code: "KEY_NOT_ALLOWED" | "INACTIVE_USER";
         };
         CreateUserConflictError: {
             /** @description A sentence for people. */
@@ -529,14 +614,14 @@ export interface components {
              */
             code: "USER_NOT_FOUND";
         };
-        EmailNotVerifiedError: {
+        UpdateUserForbiddenError: {
             /** @description A sentence for people. */
             detail: string;
             /**
              * @description Identifies the error.
              * @enum {string}
              */
-            code: "EMAIL_NOT_VERIFIED";
+            code: "KEY_NOT_ALLOWED" | "EMAIL_NOT_VERIFIED";
         };
         UserAlreadyExistsError: {
             /** @description A sentence for people. */
@@ -570,6 +655,15 @@ export interface components {
              */
             code: "USER_NOT_FOUND" | "FACTOR_NOT_FOUND";
         };
+        SendUserPasswordResetForbiddenError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "KEY_NOT_ALLOWED" | "INACTIVE_USER";
+        };
         EmailNotMailableError: {
             /** @description A sentence for people. */
             detail: string;
@@ -578,6 +672,33 @@ export interface components {
              * @enum {string}
              */
             code: "EMAIL_NOT_MAILABLE";
+        };
+        NotFoundError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "NOT_FOUND";
+        };
+        CursorExpiredError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "CURSOR_EXPIRED";
+        };
+        ReadEventsServiceUnavailableError: {
+            /** @description A sentence for people. */
+            detail: string;
+            /**
+             * @description Identifies the error.
+             * @enum {string}
+             */
+            code: "TOO_MANY_READERS" | "DATABASE_UNAVAILABLE";
         };
     };
     responses: never;
@@ -674,6 +795,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
+                };
+            };
+            /** @description The key can only read: users and account events, or only account events. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyNotAllowedError"];
                 };
             };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
@@ -773,14 +904,14 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
                 };
             };
-            /** @description The user is deactivated. */
+            /** @description The key can only read: users and account events, or only account events. The user is deactivated. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InactiveUserError"];
+                    "application/json": components["schemas"]["CreateUserForbiddenError"];
                 };
             };
             /** @description The e-mail or username belongs to another user. The e-mail gets no mail: its domain does not exist, or it could be read as another one. */
@@ -878,6 +1009,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
+                };
+            };
+            /** @description The key can only read: users and account events, or only account events. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyNotAllowedError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -980,6 +1121,16 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
                 };
             };
+            /** @description The key can only read: users and account events, or only account events. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyNotAllowedError"];
+                };
+            };
             /** @description The current user no longer exists. */
             404: {
                 headers: {
@@ -1080,14 +1231,14 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
                 };
             };
-            /** @description The e-mail is not verified. */
+            /** @description The key can only read: users and account events, or only account events. The e-mail is not verified. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EmailNotVerifiedError"];
+                    "application/json": components["schemas"]["UpdateUserForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1197,6 +1348,16 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
                 };
             };
+            /** @description The key can only read: users and account events, or only account events. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyNotAllowedError"];
+                };
+            };
             /** @description The current user no longer exists. */
             404: {
                 headers: {
@@ -1295,6 +1456,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
+                };
+            };
+            /** @description The key can only read: users and account events, or only account events. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyNotAllowedError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1397,6 +1568,16 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
                 };
             };
+            /** @description The key can only read: users and account events, or only account events. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyNotAllowedError"];
+                };
+            };
             /** @description The current user no longer exists. */
             404: {
                 headers: {
@@ -1495,6 +1676,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
+                };
+            };
+            /** @description The key can only read: users and account events, or only account events. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyNotAllowedError"];
                 };
             };
             /** @description The current user no longer exists. The user has no second factor. */
@@ -1597,14 +1788,14 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
                 };
             };
-            /** @description The user is deactivated. */
+            /** @description The key can only read: users and account events, or only account events. The user is deactivated. */
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InactiveUserError"];
+                    "application/json": components["schemas"]["SendUserPasswordResetForbiddenError"];
                 };
             };
             /** @description The current user no longer exists. */
@@ -1710,6 +1901,16 @@ export interface operations {
                     "application/json": components["schemas"]["InvalidApiKeyError"];
                 };
             };
+            /** @description The key can only read: users and account events, or only account events. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyNotAllowedError"];
+                };
+            };
             /** @description The body is larger than 128 KiB or has more than 512 chunks. */
             413: {
                 headers: {
@@ -1759,6 +1960,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DatabaseUnavailableError"];
+                };
+            };
+        };
+    };
+    readEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the previous response, or `now` for a cursor at the end, without items. Absent: from the oldest event.
+                 * @example now
+                 */
+                after?: string;
+                /**
+                 * @description In place of `after`: returns a cursor before the first event of the last so many seconds, without items.
+                 * @example 3660
+                 */
+                since?: number;
+                /** @example 100 */
+                limit?: number;
+                /**
+                 * @description How many seconds to wait for an event if there is none; at most five less than `IDLE_TIMEOUT_SECONDS`. Returns no items after this time.
+                 * @example 25
+                 */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next events. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountEventPageResponse"];
+                };
+            };
+            /** @description The key is missing or wrong. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidApiKeyError"];
+                };
+            };
+            /** @description The key can only read: users and account events, or only account events. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyNotAllowedError"];
+                };
+            };
+            /** @description The path does not exist. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotFoundError"];
+                };
+            };
+            /** @description Events after the cursor are no longer kept, or the database was restored: read all users, then continue with a new cursor. */
+            410: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CursorExpiredError"];
+                };
+            };
+            /** @description The body is larger than 128 KiB or has more than 512 chunks. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PayloadTooLargeError"];
+                };
+            };
+            /** @description The request is invalid. Each issue is listed; submitted values are not repeated. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationErrorResponse"];
+                };
+            };
+            /** @description A rate limit is exceeded. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TooManyRequestsError"];
+                };
+            };
+            /** @description An unexpected error. Its cause is only logged. */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InternalError"];
+                };
+            };
+            /** @description On this replica, 100 requests already wait for events. The database is unreachable. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadEventsServiceUnavailableError"];
                 };
             };
         };

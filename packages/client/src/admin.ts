@@ -4,14 +4,14 @@
  */
 import type { operations, paths } from "./admin-schema.ts";
 import { iterateItems, iteratePages } from "./pages.ts";
-import { createTransport, type RequestOptions, type TransportOptions } from "./request.ts";
+import { createTransport, type RequestOptions, TIMEOUT_MS, type TransportOptions } from "./request.ts";
 import type { Json } from "./types.ts";
 
 export { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
 export type { RequestOptions } from "./request.ts";
 
 export interface AdminClientOptions extends TransportOptions {
-  /** A key of `ADMIN_API_KEYS`. */
+  /** A key of `ADMIN_API_KEYS`, or one that can only read: of `ADMIN_READ_KEYS` or `ADMIN_EVENT_KEYS`. */
   readonly apiKey: string;
 }
 
@@ -23,6 +23,9 @@ export type AdminUser = Json<operations["getUser"]["responses"][200]>;
 export type AdminUserPage = Json<operations["listUsers"]["responses"][200]>;
 /** What happens if the user logs in now: sentences in the order in which the service decides. */
 export type AdminExplanation = Json<operations["explainUser"]["responses"][200]>;
+export type AccountEventPage = Json<operations["readEvents"]["responses"][200]>;
+export type AccountEvent = AccountEventPage["items"][number];
+export type AccountEventQuery = NonNullable<operations["readEvents"]["parameters"]["query"]>;
 export type AdminStats = Json<operations["countUsers"]["responses"][200]>;
 export type CreateAdminUserRequest = BodyOf<"createUser">;
 export type UpdateAdminUserRequest = BodyOf<"updateUser">;
@@ -47,6 +50,11 @@ export interface AdminClient {
   removeUserPasskeys(id: number, options?: ChangeOptions): Promise<void>;
   sendUserPasswordReset(id: number, options?: ChangeOptions): Promise<void>;
   countUsers(options?: RequestOptions): Promise<AdminStats>;
+  /**
+   * Reads account events after the cursor `after`: the `next_cursor` of the previous page. The time limit of the request includes
+   * `wait`. Rejects with `CURSOR_EXPIRED` if events are missing: read all users, then continue with a new cursor.
+   */
+  readEvents(query?: AccountEventQuery, options?: RequestOptions): Promise<AccountEventPage>;
 }
 
 export function createAdminClient({ apiKey, ...options }: AdminClientOptions): AdminClient {
@@ -71,6 +79,10 @@ export function createAdminClient({ apiKey, ...options }: AdminClientOptions): A
     removeUserPasskeys: (id, init) => send("DELETE", "/admin/users/{id}/passkeys", ...change(id, init)),
     sendUserPasswordReset: (id, init) =>
       send("POST", "/admin/users/{id}/password-reset", ...change(id, init)),
+    readEvents: (query, init = {}) => {
+      const timeoutMs = (init.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS) + (query?.wait ?? 0) * 1000;
+      return send("GET", "/admin/events", { query, member: "items" }, withKey({ ...init, timeoutMs }));
+    },
     countUsers: (init) => send("GET", "/admin/stats", { member: "users" }, withKey(init)),
   };
 }

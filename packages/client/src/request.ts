@@ -8,6 +8,9 @@ import { type RetryOptions, withRetries } from "./retry.ts";
 import type { paths } from "./schema.ts";
 import type { Json } from "./types.ts";
 
+/** The default of `timeoutMs`. */
+export const TIMEOUT_MS = 10_000;
+
 type HeaderValues = Readonly<Record<string, string>>;
 
 export interface TransportOptions extends RetryOptions {
@@ -81,7 +84,7 @@ export function createTransport<Paths = paths>(options: TransportOptions): SendR
     method: Method,
     template: string,
     { body: json, form, path: values = {}, query = {}, member }: UntypedParts,
-    { token, signal, timeoutMs = options.timeoutMs ?? 10_000 }: Init = {},
+    { token, signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS }: Init = {},
   ): Promise<unknown> {
     if (signal?.aborted) throw reasonOf(signal);
     const path = toPath(template, { path: values });

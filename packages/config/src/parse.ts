@@ -149,6 +149,9 @@ function readText(name: VariableName, variables: Variables, readFile: ReadFile):
   }
 }
 
+/** A key has the rights of its variable. */
+const KEY_VARIABLES = ["ADMIN_API_KEYS", "ADMIN_READ_KEYS", "ADMIN_EVENT_KEYS"] as const;
+
 /** Checks the variables against each other. Returns warnings; weak secrets are issues in production. */
 function validateTogether(values: Values, issues: ConfigIssues): string[] {
   const { AUTH_ALGORITHM: algorithm, AUTH_SECRET_KEY: secretKey, AUTH_PRIVATE_KEY: privateKey } = values;
@@ -268,7 +271,17 @@ function validateTogether(values: Values, issues: ConfigIssues): string[] {
       report(name, `is the same as ${same}`, "another port");
     others.push(name);
   }
-  if (values.ADMIN_PORT !== null && values.ADMIN_API_KEYS === null)
-    report("ADMIN_API_KEYS", "is required with ADMIN_PORT");
+  const keyOwners = new Map<string, VariableName>();
+  for (const name of KEY_VARIABLES)
+    for (const { key } of values[name] ?? []) {
+      const owner = keyOwners.get(key) ?? name;
+      keyOwners.set(key, owner);
+      if (owner !== name) report(name, `contains a key of ${owner}`, "keys that no other variable contains");
+    }
+  if (values.ADMIN_PORT !== null && KEY_VARIABLES.every((name) => values[name] === null && !isInvalid(name)))
+    report(
+      "ADMIN_API_KEYS",
+      "is required with ADMIN_PORT, unless ADMIN_READ_KEYS or ADMIN_EVENT_KEYS is set",
+    );
   return warnings;
 }

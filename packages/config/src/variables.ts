@@ -334,11 +334,17 @@ export const VARIABLES = {
   ),
   METRICS_HOST: privateHost("METRICS_PORT", "metrics", "Prometheus"),
   ADMIN_PORT: variable(port, { unset: "no administration over HTTP" }).describe(
-    "Port of the administration over HTTP, other than `PORT` and `METRICS_PORT`. Requires `ADMIN_API_KEYS`",
+    "Port of the administration over HTTP, other than `PORT` and `METRICS_PORT`. Requires `ADMIN_API_KEYS`, `ADMIN_READ_KEYS` or `ADMIN_EVENT_KEYS`",
   ),
   ADMIN_HOST: privateHost("ADMIN_PORT", "administration", "your programs"),
   ADMIN_API_KEYS: variable(apiKeys, { secret: "all" }).describe(
     "The programs that can administer users, each with its key",
+  ),
+  ADMIN_READ_KEYS: variable(apiKeys, { secret: "all" }).describe(
+    "The programs that can only read users and account events, each with its key",
+  ),
+  ADMIN_EVENT_KEYS: variable(apiKeys, { secret: "all" }).describe(
+    "The programs that can only read account events, which have neither names nor addresses, each with its key",
   ),
   SHUTDOWN_GRACE_SECONDS: variable(wholeNumber(0, 3600), { default: "10" }).describe(
     "Maximum time for requests to finish after SIGTERM",

@@ -69,6 +69,13 @@ test("ADMIN_PORT must differ from PORT and METRICS_PORT, and requires keys, whic
     ]);
   expect(errorsOf({ ...keys, ADMIN_PORT: "0", METRICS_PORT: "0", PORT: "0" })).toEqual([]);
   expect(errorsOf({ ADMIN_PORT: "3001" })).toEqual([expect.stringMatching(/^ADMIN_API_KEYS: is required/)]);
+  for (const name of ["ADMIN_API_KEYS", "ADMIN_READ_KEYS", "ADMIN_EVENT_KEYS"])
+    expect(errorsOf({ ADMIN_PORT: "3001", [name]: `shop:${key}` })).toEqual([]);
+  // One key cannot have the rights of two variables.
+  const events = { ADMIN_READ_KEYS: `mirror:${key}x`, ADMIN_EVENT_KEYS: `other:${key}y,mirror:${key}x` };
+  expect(errorsOf({ ...keys, ...events })).toEqual([
+    "ADMIN_EVENT_KEYS: contains a key of ADMIN_READ_KEYS; accepted: keys that no other variable contains",
+  ]);
   const names = ["shop", "shop", "crm_2"];
   expect(parse(keys).values.ADMIN_API_KEYS?.map(({ name }) => name)).toEqual(names);
   for (const text of [key, `shop:${key.slice(1)}`, `shop:${key}!`, `:${key}`, `a b:${key}`, `shop:${key},`]) {

@@ -7,6 +7,7 @@ export * from "./database-url.ts";
 export * from "./digests.ts";
 export * from "./email.ts";
 export * from "./errors.ts";
+export * from "./events.ts";
 export * from "./factors.ts";
 export * from "./hosted-login.ts";
 export * from "./keys.ts";

@@ -4,6 +4,7 @@
  */
 import type { ValidationIssue } from "@latchkey/contracts";
 import type Type from "typebox";
+import type { RestrictedScope } from "../config.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { LoginMethod } from "../observability/audit.ts";
 import type { Feature, Features } from "../optional-features.ts";
@@ -74,6 +75,8 @@ export interface Operation<
   readonly description: string;
   /** The operation requires a token, so it also returns every authentication error. @default false */
   readonly requiresToken?: RequiresToken;
+  /** The restricted keys of the administration that allow it. @default none */
+  readonly openTo?: readonly RestrictedScope[];
   /** A token that expired recently is also accepted, if the configuration allows it. @default false */
   readonly acceptsIdleToken?: boolean;
   readonly params?: Params;

@@ -3,6 +3,7 @@ import { MAIL_KINDS, type MailKind } from "@latchkey/contracts";
 import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { EventObserver } from "../features/events/feed.ts";
 import { VERSION } from "../version.ts";
 import {
   AUDIT_EVENTS,
@@ -11,6 +12,7 @@ import {
   type LoginMethod,
   PASSKEY_REJECTIONS,
 } from "./audit.ts";
+import { registerEventMetrics } from "./event-metrics.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 
@@ -41,6 +43,7 @@ export interface Metrics {
   observeRequest(observation: RequestObservation): void;
   /** `suppressed`: a budget is exceeded. `failed`: the server rejected the mail, or the mail has expired. */
   observeMail(outcome: "sent" | "failed" | "suppressed", kind: MailKind, count?: number): void;
+  readonly accountEvents: EventObserver;
   /**
    * Runs a query and observes its duration and outcome.
    * @param operation `ping`, or the names of a repository and a method, such as `users.create`
@@ -68,7 +71,7 @@ const LOGIN_OUTCOMES: ReadonlyMap<number | string, string> = new Map([
 const REQUEST_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const QUERY_BOUNDS_SECONDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
 
-interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
+interface MetricsOptions extends Pick<Database, "users" | "outbox" | "events"> {
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections; null: an embedded database, for whose calls no connection is missing. */
   readonly poolSize: number | null;
@@ -82,7 +85,7 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox"> {
 
 /** Starts to collect the process metrics. Metrics of the hasher and the outbox are read at each scrape. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { hasher, poolSize, providers, droppedLines, isStoreShared, users, outbox } = options;
+  const { hasher, poolSize, providers, droppedLines, isStoreShared, users, outbox, events } = options;
   const registry = new Registry();
   const registers = [registry];
   // Registers the default metrics except the useless ones. The event loop delay is measured from one scrape to the next.
@@ -168,6 +171,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
   for (const outcome of Object.values(mails)) for (const kind of MAIL_KINDS) outcome.inc({ kind }, 0);
   gauge("mail_outbox_length", "Number of mails that wait, the same in all replicas.", () => outbox.count());
+  const accountEvents = registerEventMetrics(registers, events);
   let inFlight = 0;
   gauge(
     "database_queries_in_flight",
@@ -209,6 +213,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       if (rehash?.format) rehashed.inc({ format: rehash.format });
     },
     observeMail: (outcome, kind, count = 1) => mails[outcome].inc({ kind }, count),
+    accountEvents,
     async timeQuery(operation, query) {
       const startedAt = performance.now();
       let outcome = "success";

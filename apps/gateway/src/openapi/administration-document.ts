@@ -3,9 +3,20 @@ import type { Features } from "../optional-features.ts";
 import { createDocument } from "./document.ts";
 import type { DescribedOperation } from "./operation.ts";
 
-const DESCRIPTION = `Administers the users of the service. For programs of the operator only: every key can do everything.
+/** What keys can do, and which variables contain them. */
+const keysOf = (features: Features) =>
+  features.has("restrictedKeys")
+    ? {
+        rights:
+          "a key of `ADMIN_API_KEYS` can do everything, one of `ADMIN_READ_KEYS` only reads users and account events, one of `ADMIN_EVENT_KEYS` only account events.",
+        variables: "`ADMIN_API_KEYS`, `ADMIN_READ_KEYS` or `ADMIN_EVENT_KEYS`",
+      }
+    : { rights: "every key can do everything.", variables: "`ADMIN_API_KEYS`" };
 
-Send a key of \`ADMIN_API_KEYS\` as \`Authorization: Bearer <key>\`. Every change is logged with the name of the key and the \`reason\`.`;
+const describe = ({ rights, variables }: ReturnType<typeof keysOf>): string =>
+  `Administers the users of the service. For programs of the operator only: ${rights}
+
+Send a key of ${variables} as \`Authorization: Bearer <key>\`. Every change is logged with the name of the key and the \`reason\`.`;
 
 export const createAdministrationDocument = (
   operations: readonly DescribedOperation[],
@@ -14,11 +25,14 @@ export const createAdministrationDocument = (
   createDocument({
     operations,
     features: new Set([...features, "administration"]),
-    authenticationErrors: ["INVALID_API_KEY", "TOO_MANY_REQUESTS"],
+    authenticationErrors: ["INVALID_API_KEY", "KEY_NOT_ALLOWED", "TOO_MANY_REQUESTS"],
     title: "Latchkey administration",
-    description: DESCRIPTION,
-    tags: { Administration: "Find, create, change and delete users." },
+    description: describe(keysOf(features)),
+    tags: {
+      Administration: "Find, create, change and delete users.",
+      Events: "Follow what happens to users.",
+    },
     topics: {},
     server: { url: "..", description: "The URL of the administration port." },
-    bearer: { type: "http", scheme: "bearer", description: "A key of `ADMIN_API_KEYS`." },
+    bearer: { type: "http", scheme: "bearer", description: `A key of ${keysOf(features).variables}.` },
   });

@@ -19,6 +19,7 @@ const SCHEMAS: Readonly<Record<string, object>> = {
   ...contracts.KEY_RESPONSES,
   ...contracts.PROBE_RESPONSES,
   ...contracts.ADMIN_SCHEMAS,
+  ...contracts.EVENT_SCHEMAS,
   ...contracts.VALIDATION_ERRORS,
   ...contracts.OPTIONAL_USER_REQUESTS,
   ...contracts.PASSKEY_SCHEMAS,

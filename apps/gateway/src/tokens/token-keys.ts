@@ -10,6 +10,7 @@ import {
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
 import { type AuthorizationCodes, createAuthorizationCodes } from "./authorization-codes.ts";
+import { createEventCursors, type EventCursors } from "./event-cursors.ts";
 import { createFactorStates, type FactorStates } from "./factor-states.ts";
 import { createLoginCodes, type LoginCodes } from "./login-codes.ts";
 import { createOidcStates, type OidcStates } from "./oidc-states.ts";
@@ -40,6 +41,7 @@ export interface TokenKeys {
   readonly factorStates: FactorStates;
   readonly oidcStates: OidcStates;
   readonly authorizationCodes: AuthorizationCodes;
+  readonly eventCursors: EventCursors;
 }
 
 /** @param openSecretKey returns the stored secret key; called only if neither a secret nor a private key is configured */
@@ -72,6 +74,7 @@ export async function importTokenKeys(
       factorStates: createFactorStates(materials),
       oidcStates: createOidcStates(materials),
       authorizationCodes: createAuthorizationCodes(materials),
+      eventCursors: createEventCursors(materials),
     };
   };
 

@@ -1,8 +1,11 @@
 /** Shutdown as clients see it: accepted requests are finished, and new ones go to another replica. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import type { AccountEventPage } from "@latchkey/contracts";
+import { openDatabase } from "@latchkey/database";
+import { openFolder } from "@latchkey/testing/folder";
 import { inFullRun } from "@latchkey/testing/full-run";
-import { post } from "@latchkey/testing/service-process";
+import { post, startProcess } from "@latchkey/testing/service-process";
 import { startInFolder } from "../support/service-process.ts";
 import { jsonRequest, openWire, type Wire } from "../support/wire.ts";
 
@@ -48,6 +51,36 @@ for (const [runner, cause, code, signal, event, line] of [
       expect(service.lines.at(-1)).toMatchObject({ msg: "stopped" });
     },
   );
+
+test("SIGTERM ends requests that wait for events, and the start warns if events are kept for too short", async () => {
+  await using folder = await openFolder();
+  await using database = await openDatabase({ url: folder.databaseUrl });
+  await database.migrate();
+  await database.events.enable(1);
+  const key = "e".repeat(32);
+  await using service = startProcess({
+    ...{ DATABASE_URL: folder.databaseUrl, METRICS_PORT: "0", AUTH_TOKEN_EXPIRE_MINUTES: "1440" },
+    ...{ ADMIN_PORT: "0", ADMIN_EVENT_KEYS: `api:${key}` },
+  });
+  const { administration, metrics } = await service.line("ready");
+  const read = async (query: string): Promise<AccountEventPage> => {
+    const response = await fetch(`${administration}/events?${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return response.json() as Promise<AccountEventPage>;
+  };
+  const { next_cursor } = await read("after=now");
+  const waits = Array.from({ length: 100 }, () => read(`after=${next_cursor}&wait=25`));
+  const waiting = /^account_events_waiting_readers 100$/m;
+  while (!waiting.test(await (await fetch(String(metrics))).text()));
+  service.signal("SIGTERM");
+  await service.line("stopping");
+  expect(await Promise.all(waits)).toEqual(Array(100).fill({ items: [], next_cursor }));
+  expect((await service.ended()).code).toBe(0);
+  expect(service.lines).toContainEqual(
+    expect.objectContaining({ msg: expect.stringMatching(/account events are kept for 1 days/) }),
+  );
+});
 
 inFullRun(test)("a service started by nohup survives SIGHUP", async () => {
   await using service = await startInFolder({}, { wrapper: ["nohup"] });

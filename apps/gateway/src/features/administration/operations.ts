@@ -24,6 +24,8 @@ const OF_ADMINISTRATION = {
   rejectsUnknownParameters: true,
   limit: "none",
 } as const;
+/** Of users: a program that mirrors them also reads them. */
+const OPEN_TO_READERS = { openTo: ["read"] } as const;
 const OF_USER = {
   ...OF_ADMINISTRATION,
   params: contracts.AdminUserPath,
@@ -63,6 +65,7 @@ export function administrationOperations(options: AdministrationOperationsOption
   return [
     operation({
       ...OF_ADMINISTRATION,
+      ...OPEN_TO_READERS,
       id: "listUsers",
       method: "GET",
       path: "/admin/users",
@@ -122,6 +125,7 @@ export function administrationOperations(options: AdministrationOperationsOption
     }),
     operation({
       ...OF_USER,
+      ...OPEN_TO_READERS,
       id: "getUser",
       method: "GET",
       path: "/admin/users/:id",
@@ -133,6 +137,7 @@ export function administrationOperations(options: AdministrationOperationsOption
     }),
     operation({
       ...OF_USER,
+      ...OPEN_TO_READERS,
       id: "explainUser",
       method: "GET",
       path: "/admin/users/:id/explanation",
