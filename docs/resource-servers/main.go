@@ -9,8 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"math/big"
 	"net/http"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +30,9 @@ type key struct{ Kid, Alg, X, Y string }
 type claims struct {
 	Iss, Sub, Aud string
 	Acr           string
-	Exp, Nbf      int64
+	Exp, Nbf, Iat int64
+	Jti           string
+	Ver           int64
 	AuthTime      int64 `json:"auth_time"`
 	Roles         []string
 }
@@ -113,7 +118,145 @@ func authenticate(header string) (c claims, err error) {
 		c.Iss != issuer || c.Aud != audience || c.Exp <= now-60 || c.Nbf > now+60 {
 		return c, errRejected
 	}
-	return c, nil
+	return c, checkRevocation(c)
+}
+
+// With a key of ADMIN_EVENT_KEYS, bans, deletions and revocations arrive within two seconds; otherwise, when a token expires.
+const (
+	defaultEventsURL = "http://127.0.0.1:3001/admin/events"
+	keep             = time.Hour + time.Minute // AUTH_TOKEN_EXPIRE_MINUTES, and a minute for clocks
+)
+
+type event struct {
+	Type         string
+	UserID       int64     `json:"user_id"`
+	IsActive     bool      `json:"is_active"`
+	TokenVersion int64     `json:"token_version"`
+	KeptJti      string    `json:"kept_jti"`
+	CreatedAt    time.Time `json:"created_at"`
+}
+type page struct {
+	Items      []event
+	NextCursor string `json:"next_cursor"`
+}
+type state struct {
+	isActive  bool
+	version   int64
+	keptJti   string
+	keptUntil time.Time
+}
+
+var (
+	eventKey     = os.Getenv("LATCHKEY_EVENT_KEY")
+	eventsClient = http.Client{Timeout: 35 * time.Second}
+	eventsMutex  sync.RWMutex
+	latest       = map[string]state{} // by user
+	restoredAt   time.Time
+	isCurrent    = eventKey == ""
+)
+
+type statusError int
+
+func (e statusError) Error() string { return fmt.Sprintf("status %d", int(e)) }
+
+func readEvents(query string) (p page, err error) {
+	target := os.Getenv("LATCHKEY_EVENTS_URL")
+	if target == "" {
+		target = defaultEventsURL
+	}
+	request, err := http.NewRequest("GET", target+"?limit=1000&"+query, nil)
+	if err != nil {
+		return p, err
+	}
+	request.Header.Set("Authorization", "Bearer "+eventKey)
+	response, err := eventsClient.Do(request)
+	if err != nil {
+		return p, err
+	}
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case 200:
+		return p, json.NewDecoder(response.Body).Decode(&p)
+	case 410, 422:
+		return p, nil
+	}
+	return p, statusError(response.StatusCode)
+}
+
+func apply(p page, hadCursor bool) {
+	eventsMutex.Lock()
+	defer eventsMutex.Unlock()
+	for _, e := range p.Items {
+		switch e.Type {
+		case "user.created":
+		case "database.restored":
+			latest, restoredAt = map[string]state{}, e.CreatedAt
+		default:
+			user := strconv.FormatInt(e.UserID, 10)
+			latest[user] = state{e.IsActive, e.TokenVersion, e.KeptJti, time.Now().Add(keep)}
+		}
+	}
+	if p.NextCursor == "" { // the cursor has expired
+		isCurrent = false
+	} else if hadCursor && len(p.Items) == 0 {
+		isCurrent = true
+	}
+}
+
+func forgetOld() {
+	eventsMutex.Lock()
+	defer eventsMutex.Unlock()
+	for user, s := range latest {
+		if time.Now().After(s.keptUntil) {
+			delete(latest, user)
+		}
+	}
+}
+
+func followEvents() {
+	cursor, swept := "", time.Now()
+	for {
+		query := fmt.Sprintf("since=%d", int(keep.Seconds()))
+		if cursor != "" {
+			wait := 0
+			if isCurrent {
+				wait = 25
+			}
+			query = fmt.Sprintf("after=%s&wait=%d", cursor, wait)
+		}
+		p, err := readEvents(query)
+		if err != nil {
+			if err == statusError(404) { // the service records no events
+				eventsMutex.Lock()
+				isCurrent = true
+				eventsMutex.Unlock()
+			}
+			log.Print("events: ", err)
+			time.Sleep(time.Second)
+			continue
+		}
+		apply(p, cursor != "")
+		cursor = p.NextCursor
+		if time.Since(swept) > time.Minute {
+			forgetOld()
+			swept = time.Now()
+		}
+	}
+}
+
+func checkRevocation(c claims) error {
+	eventsMutex.RLock()
+	defer eventsMutex.RUnlock()
+	s, isKnown := latest[c.Sub]
+	switch {
+	case !isCurrent:
+		return errUnavailable
+	case time.Unix(c.Iat, 0).Before(restoredAt), isKnown && !s.isActive:
+		return errRejected
+	case isKnown && c.Ver < s.version && (c.Jti == "" || c.Jti != s.keptJti):
+		return errRejected
+	}
+	return nil
 }
 
 func handle(role string, body func(claims) string) http.HandlerFunc {
@@ -151,6 +294,9 @@ func requireFactors(maxAge int64, body func(claims) string) http.HandlerFunc {
 }
 
 func main() {
+	if eventKey != "" {
+		go followEvents()
+	}
 	http.HandleFunc("/me", handle("", func(c claims) string { return c.Sub }))
 	http.HandleFunc("/admin", handle("admin", func(claims) string { return "welcome" }))
 	http.HandleFunc("/transfer", requireFactors(300, func(claims) string { return "done" }))

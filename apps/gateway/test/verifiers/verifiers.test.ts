@@ -8,9 +8,11 @@ import { inFullRun } from "@latchkey/testing/full-run";
 import { createKeyPair, privateKeyVariables } from "@latchkey/testing/keys";
 import { ROOT } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
+import { KEY, openAdministration } from "../support/administration.ts";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 
+const EVENT_KEY = "e".repeat(32);
 const ISSUER = "https://accounts.example.com";
 const AUDIENCE = "https://api.example.com";
 /** Debian's packages: python3-{fastapi,jwt,cryptography,uvicorn}, golang-go. */
@@ -53,12 +55,19 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
 };
 
-/** Starts the example with the given key set, which it requests for each token if it does not cache keys. */
+interface StartOptions {
+  /** Whether it caches keys; otherwise it requests them for each token. @default true */
+  readonly cachesKeys?: boolean;
+  /** Where it follows account events. @default it does not */
+  readonly eventsUrl?: string;
+}
+
+/** Starts the example with the key set of the service. */
 async function startExample(
   { file, prepare }: Example,
   folder: string,
   serviceUrl: string,
-  cachesKeys = true,
+  { cachesKeys = true, eventsUrl }: StartOptions = {},
 ) {
   const port = freePort();
   const example = await Bun.file(join(ROOT, "docs/resource-servers", file)).text();
@@ -67,7 +76,13 @@ async function startExample(
     .replace("http://127.0.0.1:3000", serviceUrl)
     .replace("8000", String(port));
   await Bun.write(join(folder, file), code);
-  const server = Bun.spawn([...prepare(folder, port)], { cwd: folder, stdout: "ignore", stderr: "ignore" });
+  const events = eventsUrl && { LATCHKEY_EVENT_KEY: EVENT_KEY, LATCHKEY_EVENTS_URL: eventsUrl };
+  const server = Bun.spawn([...prepare(folder, port)], {
+    cwd: folder,
+    env: { ...process.env, ...events },
+    stdout: "ignore",
+    stderr: "ignore",
+  });
   const request = (headers: Record<string, string>, path = "/me") =>
     fetch(`http://127.0.0.1:${port}${path}`, { headers });
   while (server.exitCode === null && !(await request({}).catch(() => null))) await Bun.sleep(10);
@@ -173,12 +188,112 @@ async function expectAvailability(example: Example, folder: string): Promise<voi
     claims,
     pem: unknown.privatePem,
   });
-  await using server = await startExample(example, folder, proxy.url.origin, false);
+  await using server = await startExample(example, folder, proxy.url.origin, { cachesKeys: false });
   expect(await server.subject(token, 1)).toBe(String(id));
   status = 502;
   expect([await server.subject(token, 1), await server.subject(ofUnknownKey, 1)]).toEqual([String(id), 503]);
-  await using started = await startExample(example, folder, proxy.url.origin, false);
+  await using started = await startExample(example, folder, proxy.url.origin, { cachesKeys: false });
   expect([await started.subject(token, 1), await started.subject(undefined, 1)]).toEqual([503, 401]);
+}
+
+/** With the feed of account events, the end of a token reaches the example within two seconds, also after a restart or an outage. */
+async function expectRevocation(example: Example, folder: string): Promise<void> {
+  const env = {
+    ...privateKeyVariables("ES256", createKeyPair("ES256")),
+    ...{ AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE },
+    ...{ ADMIN_PORT: "0", ADMIN_API_KEYS: `shop:${KEY}`, ADMIN_EVENT_KEYS: `example:${EVENT_KEY}` },
+  };
+  await using service = await startService({ env });
+  const { events } = service.database;
+  await events.enable(1);
+  await using admin = await openAdministration(service);
+  let isReachable = true;
+  await using proxy = Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    fetch: ({ url, headers }) => {
+      if (!isReachable) return new Response("<h1>Bad Gateway</h1>", { status: 502 });
+      const { pathname, search } = new URL(url);
+      return fetch(admin.url + pathname + search, { headers });
+    },
+  });
+  const eventsUrl = `${proxy.url.origin}/admin/events`;
+  const change = async (method: string, path: string, body?: object) => {
+    const { status } = await admin.call(method, `/admin/users/${path}`, { body });
+    expect(status).toBeWithin(200, 205);
+  };
+  const revoke = ({ id }: { readonly id: number }) => change("DELETE", `${id}/tokens`);
+  const create = () => service.createUser();
+  const [banned, deleted, revoked, before, during, after] = await Promise.all(
+    Array.from({ length: 6 }, create),
+  );
+  if (!banned || !deleted || !revoked || !before || !during || !after) throw new Error("unreachable");
+  await revoke(before);
+
+  /** Starts the example, which first reads what happened before. */
+  const start = async (fresh: string) => {
+    const server = await startExample(example, folder, service.url, { eventsUrl });
+    const status = async (token: string) => {
+      const subject = await server.subject(token, 1);
+      return typeof subject === "string" ? 200 : subject;
+    };
+    /** Returns after how many milliseconds the example responds with this status. */
+    const until = async (token: string, expected: number): Promise<number> => {
+      const startedAt = performance.now();
+      while ((await status(token)) !== expected && performance.now() - startedAt < 20_000) await Bun.sleep(5);
+      expect(await status(token)).toBe(expected);
+      return performance.now() - startedAt;
+    };
+    await until(fresh, 200);
+    return { status, until, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  };
+
+  const changing = await create();
+  const others = await service.login(changing);
+  {
+    await using server = await start(changing.token);
+    const { status, until } = server;
+    expect(await status(before.token)).toBe(401);
+    for (const [{ id, token }, method, path, body] of [
+      [banned, "PATCH", "", { is_active: false }],
+      [deleted, "DELETE", "", undefined],
+      [revoked, "DELETE", "/tokens", undefined],
+    ] as const) {
+      expect(await status(token)).toBe(200);
+      await change(method, id + path, body);
+      expect(await until(token, 401)).toBeLessThan(2_000);
+    }
+    const body = { password: "another password", current_password: changing.password };
+    const { token } = changing;
+    expect((await service.call("PATCH", "/auth/me", { token, body })).status).toBe(200);
+    expect(await until(others, 401)).toBeLessThan(2_000);
+    expect(await status(token)).toBe(200);
+
+    isReachable = false;
+    await revoke(during);
+    // The present request still ends with the event, the next ones with 502.
+    await until(during.token, 401);
+    await revoke(after);
+    expect(await status(token)).toBe(200);
+    isReachable = true;
+    expect(await until(after.token, 401)).toBeLessThan(2_000);
+  }
+  await using server = await start(changing.token);
+  const { status, until } = server;
+  const ended = [banned, deleted, revoked, before, during, after].map(({ token }) => status(token));
+  expect(await Promise.all(ended)).toEqual(Array(6).fill(401));
+  expect(await status(others)).toBe(401);
+
+  await service.sql("insert into events (type) values ('database.restored')");
+  expect(await until(changing.token, 401)).toBeLessThan(2_000);
+  let latest = "";
+  // The time of a token has no fractions of a second.
+  do latest = await service.login({ ...changing, password: "another password" });
+  while ((await status(latest)) !== 200);
+  await events.disable();
+  await events.enable(1);
+  await revoke(changing);
+  expect(await until(latest, 401)).toBeLessThan(2_000);
 }
 
 for (const [name, example] of Object.entries(EXAMPLES)) {
@@ -190,6 +305,7 @@ for (const [name, example] of Object.entries(EXAMPLES)) {
       await using folder = await openFolder();
       for (const alg of ["ES256", "EdDSA"] as const) await expectVerification(example, folder.path, alg);
       await expectAvailability(example, folder.path);
+      await expectRevocation(example, folder.path);
     },
     120_000,
   );
