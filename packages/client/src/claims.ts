@@ -11,6 +11,9 @@ function readPayload(token = ""): Readonly<Record<string, unknown>> {
   return readObject(() => atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
 }
 
+/** The id of the token's user; undefined if `token` is not a JWT. */
+export const subjectOf = (token: string | undefined): unknown => readPayload(token).sub;
+
 /** Whether renewals lead from one token to the other. All tokens of one login have the same user and `auth_time`. */
 export function isSameLogin(token: string | undefined, other: string | undefined): boolean {
   const [{ sub, auth_time }, claims] = [readPayload(token), readPayload(other)];

@@ -1,5 +1,5 @@
 /** The client has one method per operation of the API. The name of a method is the operation id. */
-import { readClaims } from "./claims.ts";
+import { readClaims, subjectOf } from "./claims.ts";
 import { startDeadline, untilAborted } from "./deadline.ts";
 import { createRequestedCodes } from "./email-login.ts";
 import { LatchkeyConnectionError, LatchkeyError } from "./errors.ts";
@@ -7,6 +7,7 @@ import { createBegunHostedLogin } from "./hosted-login.ts";
 import type {
   Client,
   CreatePasskeyRequest,
+  EmailLogin,
   Factor,
   HostedLogin,
   Identity,
@@ -18,7 +19,7 @@ import type {
 } from "./methods.ts";
 import { createBegunLogins, createChallenge, createSharedCall } from "./oidc.ts";
 import { iterateItems, iteratePages } from "./pages.ts";
-import { promptForPasskey } from "./passkeys.ts";
+import { createAcceptedPasskeys, promptForPasskey } from "./passkeys.ts";
 import {
   createTransport,
   type RequestOptions,
@@ -46,6 +47,7 @@ export function createClient(options: ClientOptions): Client {
   const begun = createBegunLogins(`latchkey oidc ${options.baseUrl}`);
   const hosted = createBegunHostedLogin(`latchkey hosted login ${options.baseUrl}`);
   const codes = createRequestedCodes(`latchkey codes ${options.baseUrl}`);
+  const accepted = createAcceptedPasskeys(`latchkey passkeys ${options.baseUrl}`);
 
   const endSession = (error: LatchkeyError, token: string | undefined): void => {
     if (!session.replace(token, undefined)) return;
@@ -127,11 +129,19 @@ export function createClient(options: ClientOptions): Client {
   const offerSecondFactor = (error: unknown): never => {
     if (error instanceof LatchkeyError && error.code === "SECOND_FACTOR_REQUIRED") {
       const { state = "" } = error;
-      error.finish = (code, init) =>
-        logIn(send("POST", "/auth/login/factor", { body: { state, code }, member: "access_token" }, init));
+      error.finish = (code, init) => factor.login(state, code, init);
     }
     throw error;
   };
+
+  const toEmailLogin = (email: string, state: string): EmailLogin => ({
+    email,
+    finish: (code, init) =>
+      codes.finish(email, state, (state) => {
+        const parts = { body: { state, code }, member: "access_token" } as const;
+        return logIn(send("POST", "/auth/login/email", parts, init));
+      }),
+  });
 
   const passkeys: Passkeys = {
     async create(name, currentPassword, init) {
@@ -139,6 +149,7 @@ export function createClient(options: ClientOptions): Client {
       const { options, state } = await sendAuthorized("POST", "/auth/passkeys/options", parts, init);
       type Response = CreatePasskeyRequest["response"];
       const response = await promptForPasskey<Response>("create", { ...init, options });
+      await accepted.learn(session.token, options);
       const created = { body: { state, response, name }, member: "id" } as const;
       return sendAuthorized("POST", "/auth/passkeys", created, init);
     },
@@ -156,9 +167,17 @@ export function createClient(options: ClientOptions): Client {
         .finally(deadline?.clear);
       if (!response) return passkeys.login({ conditional: isConditional, ...init });
       const parts = { body: { state, response }, member: "access_token" } as const;
-      return logIn(send("POST", "/auth/login/passkey", parts, init));
+      const token = await logIn(send("POST", "/auth/login/passkey", parts, init));
+      await accepted.learn(token.access_token, options, response.response.userHandle);
+      return token;
     },
-    list: (init) => sendAuthorized("GET", "/auth/passkeys", { member: "length" }, init),
+    async list(init) {
+      const token = await session.current();
+      const passkeys = await sendAuthorized("GET", "/auth/passkeys", { member: "length" }, init);
+      const ids = passkeys.map(({ id }) => id);
+      if (subjectOf(session.token) === subjectOf(token)) await accepted.signal(token, ids);
+      return passkeys;
+    },
     remove: (id, currentPassword, init) =>
       sendAuthorized("POST", "/auth/passkeys/{id}/removal", removalOf(id, currentPassword), init),
   };
@@ -170,16 +189,19 @@ export function createClient(options: ClientOptions): Client {
       const parts = { body, member: "state" } as const;
       const { secret, uri, state } = await sendAuthorized("POST", "/auth/factor/options", parts, init);
       return {
-        ...{ secret, uri },
-        async finish(code, emailCode, init) {
-          const email = emailCode !== undefined && { email_code: emailCode };
-          const parts = { body: { state, code, ...email }, member: "access_token" } as const;
-          const created = await sendAuthorized("POST", "/auth/factor", parts, init);
-          await session.store(created.access_token);
-          return created.recovery_codes;
-        },
+        ...{ secret, uri, state },
+        finish: (code, emailCode, init) => factor.create({ state, code, emailCode }, init),
       };
     },
+    async create({ state, code, emailCode }, init) {
+      const email = emailCode !== undefined && { email_code: emailCode };
+      const parts = { body: { state, code, ...email }, member: "access_token" } as const;
+      const created = await sendAuthorized("POST", "/auth/factor", parts, init);
+      await session.store(created.access_token);
+      return created.recovery_codes;
+    },
+    login: (state, code, init) =>
+      logIn(send("POST", "/auth/login/factor", { body: { state, code }, member: "access_token" }, init)),
     async createRecoveryCodes({ currentPassword, code }, init) {
       const body = { code, ...toProof(currentPassword) };
       const parts = { body, member: "recovery_codes" } as const;
@@ -276,13 +298,11 @@ export function createClient(options: ClientOptions): Client {
       const parts = { body: { email }, member: "state" } as const;
       const { state } = await send("POST", "/auth/login/email/options", parts, init);
       await codes.keep(email, state);
-      return {
-        finish: (code, init) =>
-          codes.finish(email, state, (state) => {
-            const parts = { body: { state, code }, member: "access_token" } as const;
-            return logIn(send("POST", "/auth/login/email", parts, init));
-          }),
-      };
+      return toEmailLogin(email, state);
+    },
+    async begunEmailLogin() {
+      const code = await codes.newest();
+      return code && toEmailLogin(code.email, code.state);
     },
     register: (body, init) => send("POST", "/auth/register", { body, member: "id" }, init),
     login: (body, init) => logIn(send("POST", "/auth/login", { body, member: "access_token" }, init)),

@@ -32,6 +32,10 @@ export function createRequestedCodes(key: string, option: StorageOption = tabSto
     async keep(email: string, state: string): Promise<void> {
       await write([{ email: toKey(email), state, requestedAt: Date.now() }, ...(await read())]);
     },
+    /** The newest request of this tab whose code is still valid. */
+    async newest(): Promise<RequestedCode | undefined> {
+      return (await read())[0];
+    },
     /**
      * Calls `logIn` with the state of each code that was requested for this e-mail, the newest first, until one accepts the code.
      * @param state of the request that the application finishes. It is used even if its code has expired

@@ -69,6 +69,8 @@ export interface BegunFactor {
   readonly secret: string;
   /** The content of the QR code. */
   readonly uri: string;
+  /** For {@link Factor.create}, within ten minutes, for example after a reload of the page. */
+  readonly state: string;
   /**
    * Sets up the second factor, stores the new token, because all others end, and returns the recovery codes.
    * @param code of the application
@@ -86,6 +88,13 @@ export interface Factor {
   get(options?: RequestOptions): Promise<SecondFactor>;
   /** @param proof a user who has a second factor also sends a code of it, and replaces it */
   begin(proof?: Partial<FactorProof>, options?: RequestOptions): Promise<BegunFactor>;
+  /** As {@link BegunFactor.finish}, with the `state` of a {@link BegunFactor} that the application has kept. */
+  create(
+    confirmation: { readonly state: string; readonly code: string; readonly emailCode?: string | undefined },
+    options?: RequestOptions,
+  ): Promise<string[]>;
+  /** Completes a login with the `state` of its error `SECOND_FACTOR_REQUIRED`, which is valid for five minutes, also after a reload. */
+  login(state: string, code: string, options?: RequestOptions): Promise<Token>;
   createRecoveryCodes(proof: FactorProof, options?: RequestOptions): Promise<string[]>;
   /** Ends all tokens of the user, and forgets the stored one. */
   remove(proof: FactorProof, options?: RequestOptions): Promise<void>;
@@ -103,6 +112,7 @@ export interface Passkeys {
    * `autocomplete="username webauthn"`. Abort a conditional login with `signal` before another login.
    */
   login(options?: RequestOptions & { readonly conditional?: boolean }): Promise<Token>;
+  /** Also tells the browser which passkeys are left, so that it does not offer removed ones, if this tab has created or used one. */
   list(options?: RequestOptions): Promise<Passkey[]>;
   /** @param currentPassword undefined: the user has no password, and logged in within the last five minutes */
   remove(id: string, currentPassword?: string, options?: RequestOptions): Promise<void>;
@@ -165,6 +175,7 @@ export interface HostedLogin {
 
 /** A login whose code was requested. */
 export interface EmailLogin {
+  readonly email: string;
   /**
    * Logs in with the code from the mail, and stores the token. Every code that this tab requested for the e-mail in the last ten minutes
    * is accepted: one request for each, the newest first.
@@ -189,6 +200,8 @@ export interface Client extends Operations {
   readonly factor: Factor;
   /** Requests a mail with a code to log in. Resolves even if no user has the e-mail. */
   emailLogin(email: string, options?: RequestOptions): Promise<EmailLogin>;
+  /** The login whose code this tab requested last, for example before a reload; undefined if no code is valid any more. */
+  begunEmailLogin(): Promise<EmailLogin | undefined>;
   register(user: RegisterRequest, options?: RequestOptions): Promise<User>;
   /** Logs in and stores the token. Later requests send the stored token. */
   login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;

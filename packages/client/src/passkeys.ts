@@ -2,6 +2,8 @@
  * Passes the service's options to the browser and returns the browser's response, as JSON (WebAuthn Level 3, §5.1.7 to §5.1.10).
  * The browser's own conversions are never used: Safari before 18.4 has none, and those of password managers can throw.
  */
+import { readObject, subjectOf } from "./claims.ts";
+import { createStoredText, type StorageOption, tabStorage } from "./storage.ts";
 
 const MESSAGES = {
   not_supported: "This browser or device does not support passkeys",
@@ -46,6 +48,8 @@ interface Prompt {
 type Descriptors = readonly { readonly id: string }[];
 interface JsonOptions {
   readonly challenge: string;
+  readonly rp?: { readonly id?: string };
+  readonly rpId?: string;
   readonly timeout?: number;
   readonly user?: { readonly id: string };
   readonly excludeCredentials?: Descriptors;
@@ -62,7 +66,10 @@ type Call = (request: object) => Promise<Credential | null>;
 /** The cast is safe because every member is optional: Node and old browsers lack some members. */
 const browser = globalThis as {
   readonly navigator?: { readonly credentials?: Partial<Record<Method, Call>> };
-  readonly PublicKeyCredential?: { isConditionalMediationAvailable?(): Promise<boolean> };
+  readonly PublicKeyCredential?: {
+    isConditionalMediationAvailable?(): Promise<boolean>;
+    signalAllAcceptedCredentials?(accepted: object): Promise<unknown>;
+  };
 };
 
 /** The binary members of a response that the service reads. */
@@ -137,4 +144,39 @@ export async function promptForPasskey<Response>(
   }
   if (!credential) throw new LatchkeyPasskeyError("cancelled");
   return toJson(credential) as Response;
+}
+
+/** The owner of passkeys: the user of the token, and what authenticators know of this user. */
+interface PasskeyOwner {
+  readonly subject: unknown;
+  readonly rpId: string;
+  readonly userId: string;
+}
+
+/**
+ * Tells the browser which passkeys the service accepts, so that password managers hide removed ones (WebAuthn Level 3, §5.1.10.3).
+ * The service names the owner only when a passkey is created or used, so the tab keeps it. Invariant: the passkeys of one user are
+ * never signalled for another one.
+ */
+export function createAcceptedPasskeys(key: string, option: StorageOption = tabStorage) {
+  const stored = createStoredText(option, key);
+  let inMemory: Partial<PasskeyOwner> = {};
+  return {
+    /** @param options those of the service @param userId of a login; default: that of the options */
+    async learn(token: string | undefined, options: unknown, userId?: string): Promise<void> {
+      const { rp, rpId = rp?.id, user } = options as JsonOptions;
+      const owner = { subject: subjectOf(token), rpId, userId: userId ?? user?.id };
+      inMemory = owner as Partial<PasskeyOwner>;
+      await stored.write(JSON.stringify(owner));
+    },
+    /** @param ids of all passkeys of the user of `token` */
+    async signal(token: string | undefined, ids: readonly string[]): Promise<void> {
+      const text = await stored.read();
+      const { subject, rpId, userId } = text ? readObject(() => text) : inMemory;
+      if (!rpId || !userId || subject === undefined || subject !== subjectOf(token)) return;
+      const accepted = { rpId, userId, allAcceptedCredentialIds: ids };
+      // A browser can refuse the domain. Nothing depends on it.
+      await browser.PublicKeyCredential?.signalAllAcceptedCredentials?.(accepted).catch(() => {});
+    },
+  };
 }

@@ -22,6 +22,11 @@ export interface SessionOptions {
    * request during whose execution the token was renewed.
    */
   readonly onTokenChange?: ((token: string | undefined) => unknown) | undefined;
+  /**
+   * Whether a token that has expired is renewed, which only a service with idle renewal accepts. False for a page whose storage
+   * returns with a reopened tab. @default true
+   */
+  readonly renewsExpiredTokens?: boolean | undefined;
 }
 
 /** The token of the logged-in user; undefined if no user is logged in. */
@@ -42,7 +47,7 @@ const MAX_LOCK_ATTEMPTS = 10;
 
 /** @param renew requests a new token and passes it to `replace` */
 export function createSession(
-  { token, storage, onTokenChange }: SessionOptions,
+  { token, storage, onTokenChange, renewsExpiredTokens = true }: SessionOptions,
   key: string,
   renew: () => Promise<unknown>,
 ) {
@@ -72,8 +77,10 @@ export function createSession(
     const isTooLong = remainingMs > lifetimeMs(held.token) * fraction + MIN_PAUSE_MS;
     return held.renewAt !== Infinity && (isTooLong || remainingMs <= 0);
   };
+  const canRenew = (): boolean =>
+    held.renewAt !== Infinity && (renewsExpiredTokens || !isOver(held.expiresAt, 1));
   const isDue = (): boolean =>
-    held.renewAt !== Infinity && (isTimeUp || waiting.size > 0 || isOver(held.renewAt, RENEWAL_POINT));
+    canRenew() && (isTimeUp || waiting.size > 0 || isOver(held.renewAt, RENEWAL_POINT));
   const endWaiting = (error?: unknown): void => {
     for (const end of waiting) end(error);
     waiting.clear();
@@ -81,7 +88,7 @@ export function createSession(
   /** Sets the timer of the next renewal. Sets no timer during a renewal, because `renewIfDue` calls `schedule` afterwards. */
   const schedule = (): void => {
     clearTimeout(timer);
-    if (isClosed || isPaused || isRenewing || held.renewAt === Infinity) return;
+    if (isClosed || isPaused || isRenewing || !canRenew()) return;
     // In browsers without locks, the random delay usually lets one tab renew the token before the other tabs try.
     const delayMs = isDue() ? 0 : (held.renewAt - Date.now()) * (1 + Math.random() / 20);
     const fire = () => {
@@ -194,7 +201,7 @@ export function createSession(
     signal?: AbortSignal | null,
   ): Promise<string | undefined> => {
     synchronize();
-    if (held.token === sent && held.renewAt !== Infinity && !isClosed) {
+    if (held.token === sent && canRenew() && !isClosed) {
       const renewal = new Promise<unknown>((resolve) => waiting.add(resolve));
       renewIfDue();
       const error = await untilAborted(renewal, signal);
