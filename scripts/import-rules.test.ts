@@ -20,6 +20,8 @@ const FEATURE_FOLDER = /^apps\/gateway\/src\/features\/([^/]+)\//;
 const SHIPPED = /^(apps|packages)\/(?!testing\/)[^/]+\/src\//;
 const ELYSIA = /^(elysia|@elysiajs\/.+|elysia-rate-limit)(\/|$)/;
 const ELYSIA_USERS = /^apps\/gateway\/src\/(tokens\/access-tokens\.ts$|(elysia|middleware|openapi|pages)\/)/;
+/** Run in browsers. */
+const PAGE_SCRIPTS = /^apps\/gateway\/src\/pages\/browser\//;
 const DATABASE_DRIVERS = /^(drizzle-orm|drizzle-kit|@libsql\/client|libsql|postgres|pg|bun:sqlite)(\/|$)/;
 /** What both databases share. */
 const SHARED_QUERIES =
@@ -77,15 +79,29 @@ const RULES: readonly ImportRule[] = [
     example: ["packages/database/src/open.ts", "@latchkey/config"],
   },
   {
-    name: "apps import administration, contracts, hashing, database, config, cli and mail only",
+    name: "apps import administration, contracts, hashing, database, config, cli and mail only, and scripts of pages the client",
     forbids: (path, specifier) =>
-      /^apps\/[^/]+\/src\//.test(path) && isOtherPackage(specifier, SHARED_PACKAGES),
+      /^apps\/[^/]+\/src\//.test(path) &&
+      isOtherPackage(specifier, PAGE_SCRIPTS.test(path) ? ["client"] : SHARED_PACKAGES),
     example: ["apps/admin/src/main.ts", "@latchkey/testing/folder"],
   },
   {
     name: "tests, benchmarks, soaks, deploy and scripts import shared packages, client and testing only",
     forbids: (path, specifier) => !SHIPPED.test(path) && isOtherPackage(specifier, TEST_PACKAGES),
     example: ["apps/loadtest/bench/loadtest.bench.ts", "@latchkey/gateway/src/app.ts"],
+  },
+  {
+    name: "scripts of pages import the client, the library of QR codes, the types of texts and each other only",
+    forbids: (path, specifier) =>
+      PAGE_SCRIPTS.test(path) &&
+      !/^(@latchkey\/client|lean-qr)$/.test(specifier) &&
+      !/^apps\/gateway\/src\/pages\/(browser|texts)\//.test(specifier),
+    example: ["apps/gateway/src/pages/browser/account.ts", "../account.ts"],
+  },
+  {
+    name: "nothing imports the scripts of pages",
+    forbids: (path, specifier) => !PAGE_SCRIPTS.test(path) && PAGE_SCRIPTS.test(specifier),
+    example: ["apps/gateway/src/pages/account.ts", "./browser/login.ts"],
   },
   {
     name: "src does not import tests, benchmarks or soaks",

@@ -1,7 +1,7 @@
 /**
- * Installs the locked dependencies and, except for tests of an application (`--ephemeral`), compiles the native kernels:
- * `bun scripts/prepare.ts [--production] [--ephemeral]`. A lock that the operating system releases when the process exits allows
- * several to run at once. Imports only built-in modules, because nothing is installed yet.
+ * Installs the locked dependencies, bundles the pages' scripts and, except for tests of an application (`--ephemeral`), compiles the
+ * native kernels: `bun scripts/prepare.ts [--production] [--ephemeral]`. A lock that the operating system releases when the process
+ * exits allows several to run at once. Imports only built-in modules, because nothing is installed yet.
  */
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
@@ -83,5 +83,6 @@ await run({
 });
 if (!process.argv.includes("--ephemeral"))
   await run({ name: "Compiling the native kernels", command: ["packages/hashing/build/main.ts"] });
+await run({ name: "Bundling the pages' scripts", command: ["apps/gateway/src/pages/build.ts"] });
 // Released here at the earliest: a database that is not referenced any more is closed by the garbage collector.
 lock?.close();

@@ -5,11 +5,15 @@ const ROOT = resolve(import.meta.dir, "..");
 const program = (name: string): string => join(ROOT, "node_modules/.bin", name);
 
 /** What the compiler found in unchanged files. The client's build shares `tsconfig.json`, so it is not stated there. */
-const TYPES_CACHE = join(ROOT, "node_modules/.cache/tsc.tsbuildinfo");
+const compile = (name: string, ...project: string[]): readonly string[] => [
+  ...[program("tsc"), "--incremental", "--tsBuildInfoFile"],
+  ...[join(ROOT, `node_modules/.cache/${name}.tsbuildinfo`), ...project],
+];
 
 /** The longest one first. */
 const CHECKS: Readonly<Record<string, readonly string[]>> = {
-  types: [program("tsc"), "--incremental", "--tsBuildInfoFile", TYPES_CACHE],
+  types: compile("tsc"),
+  "types of the pages' scripts": compile("pages", "--project", "apps/gateway/src/pages/browser"),
   "format and lint": [program("biome"), "ci", "--error-on-warnings", "."],
   rules: [process.execPath, "test", "--cwd", "scripts", "--timeout", "120000"],
 };

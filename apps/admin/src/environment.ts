@@ -16,7 +16,7 @@ export function readVariables<Name extends config.VariableName>(
   variables: Variables,
   checks: config.ParseOptions["checks"] = {},
 ) {
-  const readFile = (path: string) => readFileSync(path, "utf8");
+  const readFile = (path: string, encoding: "utf8" | "latin1" = "utf8") => readFileSync(path, encoding);
   try {
     const values = config.parseVariables(names, variables, {
       readFile,

@@ -98,7 +98,7 @@ export async function createApp(options: AppOptions) {
     hasPasskeys,
     issuers: oidc?.providers.map(({ issuer }) => issuer) ?? [],
   });
-  const assets = readAssets(config.pages.primaryColor);
+  const assets = readAssets(config.pages.primaryColor, config.pages.logo);
 
   const features = enabledFeatures(config);
   const optionalOperations: Operation<Principal>[] = [];

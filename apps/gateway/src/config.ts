@@ -165,6 +165,8 @@ function createConfig({ values, warnings }: Environment) {
     pages: {
       product: { name: values.PRODUCT_NAME, url: values.PRODUCT_URL },
       primaryColor: values.PRODUCT_COLOR,
+      /** null: the pages show the name. */
+      logo: values.PRODUCT_LOGO,
     },
     redisUrl: values.REDIS_URL,
     hash: {

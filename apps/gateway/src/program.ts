@@ -21,7 +21,7 @@ async function readContext({ PASSWORD_BLOCKLIST }: Variables) {
     blocklist: await openPasswordBlocklist(PASSWORD_BLOCKLIST),
     kernels: kernels().map(({ name }) => name),
     isTerminal: process.stdout.isTTY === true,
-    readFile: (path: string) => readFileSync(path, "utf8"),
+    readFile: (path: string, encoding: "utf8" | "latin1" = "utf8") => readFileSync(path, encoding),
   };
 }
 

@@ -10,8 +10,8 @@ export interface Kind<Value> {
   readonly parse: (text: string, readFile: ReadFile) => Value;
 }
 
-/** Returns the text of a file, or throws. */
-export type ReadFile = (path: string) => string;
+/** Returns the text of a file, or its bytes as latin1, or throws. @default encoding utf8 */
+export type ReadFile = (path: string, encoding?: "utf8" | "latin1") => string;
 
 /** The context on which defaults and warnings depend. */
 export interface VariableContext {

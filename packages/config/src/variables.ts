@@ -8,6 +8,7 @@ import { loginClients } from "./login-clients.ts";
 import { mailTexts, PRODUCT_NAME_MAX_LENGTH, textsOf, warnAboutMissingTexts } from "./mail-texts.ts";
 import { hostOf, isPublicAddress, leavesMachine } from "./network.ts";
 import { oidcProviders, redirectUris } from "./oidc-providers.ts";
+import { productLogo } from "./product-logo.ts";
 import {
   baseUrl,
   boolean,
@@ -295,6 +296,9 @@ export const VARIABLES = {
   ),
   PRODUCT_COLOR: variable(buttonColor, { default: "#2457a6" }).describe(
     "Colour of the primary action on the pages of accounts, under white text",
+  ),
+  PRODUCT_LOGO: variable(productLogo, { unset: "the name" }).describe(
+    "Logo of your product on the pages of accounts, in place of its name, and the icon of all pages",
   ),
   TODOS_ENABLED: variable(boolean, { default: "true" }).describe(
     "`false` removes the routes of todos, which need no token",

@@ -2,9 +2,10 @@
  * The scripts, the styles and the icon of the pages. Each path contains the hash of the asset's bytes, so clients can cache
  * assets forever. No other paths exist below `/docs/assets`.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Config } from "../config.ts";
 import { mapMembers } from "../map-members.ts";
 import { type Content, createContent, hashOf } from "./content.ts";
 
@@ -25,27 +26,46 @@ const SOURCES = {
   "reference.js": "./browser/reference.js",
   "pages.css": "./browser/pages.css",
   "account.css": "./browser/account.css",
-  "forms.js": "./browser/forms.js",
-  "links.js": "./browser/links.js",
-  "account.js": "./browser/account.js",
-  "authorize.js": "./browser/authorize.js",
-  "webauthn.js": "./browser/webauthn.js",
-  "other-logins.js": "./browser/other-logins.js",
+  // Bundled by `build.ts`, which a start of the service and the image run before.
+  "links.js": "../../dist/pages/links.js",
+  "account.js": "../../dist/pages/account.js",
+  "authorize.js": "../../dist/pages/authorize.js",
+  "qr-code.js": "../../dist/pages/qr-code.js",
   "icon.svg": "./browser/icon.svg",
 };
 
 export type AssetName = keyof typeof SOURCES;
 
+/** The operator's picture. Its dimensions are known if it is a PNG. */
+export interface Logo {
+  readonly path: string;
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
 export interface Assets {
   readonly paths: Readonly<Record<AssetName, string>>;
+  /** null: none is configured. */
+  readonly logo: Logo | null;
   /** By path. */
   readonly contents: ReadonlyMap<string, Content>;
+}
+
+const BUNDLES = fileURLToPath(new URL("../../dist/pages/", import.meta.url));
+
+/** `bun start` and the image bundle the scripts. A new checkout whose program is started in another way has none. */
+function bundleIfMissing(): void {
+  if (existsSync(`${BUNDLES}account.js`)) return;
+  const program = fileURLToPath(new URL("./build.ts", import.meta.url));
+  const { success, stderr } = Bun.spawnSync([process.execPath, program], { stderr: "pipe" });
+  if (!success) throw new Error(`The scripts of the pages are not bundled: ${stderr}`);
 }
 
 /**
  * @param primaryColor the colour of the primary action on the pages of accounts, as CSS. The policy forbids inline styles
  */
-export function readAssets(primaryColor = "#000000"): Assets {
+export function readAssets(primaryColor = "#000000", logo: Config["pages"]["logo"] = null): Assets {
+  bundleIfMissing();
   const contents = new Map<string, Content>();
   const paths = mapMembers(SOURCES, (specifier, name) => {
     const content = readAsset(specifier, name === "account.css" ? `:root{--primary:${primaryColor}}\n` : "");
@@ -53,21 +73,37 @@ export function readAssets(primaryColor = "#000000"): Assets {
     contents.set(path, content);
     return path;
   });
-  return { paths, contents };
+  return { paths, logo: logo && addLogo(logo, contents), contents };
+}
+
+/** Nothing in the picture runs or is loaded, also if it is opened as a page. Its styles are part of how it looks. */
+const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
+
+function addLogo(
+  { type, content, width, height }: NonNullable<Config["pages"]["logo"]>,
+  contents: Map<string, Content>,
+): Logo {
+  const asset = createAsset(type, Buffer.from(content, "latin1"), { "content-security-policy": LOGO_POLICY });
+  const path = `/docs/assets/${asset.hash}/logo.${type === "image/png" ? "png" : "svg"}`;
+  contents.set(path, asset);
+  return { path, width, height };
 }
 
 function readAsset(specifier: string, prefix: string): Content {
   const file = fileURLToPath(import.meta.resolve(specifier));
   const type = TYPES.get(extname(file));
   if (type === undefined) throw new Error(`The media type of ${specifier} is unknown`);
-  const bytes = Buffer.concat([Buffer.from(prefix), edit(readFileSync(file))]);
-  return createContent({
+  return createAsset(type, Buffer.concat([Buffer.from(prefix), edit(readFileSync(file))]));
+}
+
+const createAsset = (type: string, bytes: Uint8Array<ArrayBuffer>, headers?: Content["headers"]): Content =>
+  createContent({
     type,
     cacheControl: `public, max-age=${ONE_YEAR_SECONDS}, immutable`,
     hash: hashOf(bytes),
+    ...(headers && { headers }),
     identity: new Blob([bytes]),
   });
-}
 
 /** The only external address in the files: Redoc's logo. Redoc omits a logo that cannot be loaded. */
 const EXTERNAL_LOGO = "https://cdn.redoc.ly/redoc/logo-mini.svg";

@@ -5,8 +5,7 @@
 import type { LoginClient } from "@latchkey/config";
 import { AUTHORIZE_PATH } from "@latchkey/contracts";
 import type { Context } from "elysia";
-import { type AccountPageOptions, createAccountCard } from "./account.ts";
-import type { Assets } from "./assets.ts";
+import type { AssetName } from "./assets.ts";
 import {
   type AuthorizationRequest,
   errorUrl,
@@ -14,21 +13,21 @@ import {
   readAuthorizationRequest,
 } from "./authorization-request.ts";
 import { createCard } from "./card.ts";
+import { type LoginContext, loginSteps } from "./login.ts";
 import { createPage, type PageOptions, relativeUrl } from "./pages.ts";
+import type { PageTexts } from "./texts/en.ts";
 
-export interface AuthorizePageOptions extends AccountPageOptions {
+export interface AuthorizePageOptions extends LoginContext {
   readonly hostedLogin: { readonly clients: readonly LoginClient[]; readonly issuer: string };
-  readonly assets: Assets;
 }
 
 type RouteContext = Pick<Context, "request" | "set" | "path">;
 
 /** Returns the handler of the page. The page depends on the address, so it is neither cached nor compressed. */
 export function authorizePage(options: AuthorizePageOptions) {
-  const { assets, product, hostedLogin } = options;
+  const { assets, hostedLogin, texts } = options;
+  const { title } = texts.authorize;
   const server = { ...hostedLogin, hasSecondFactor: options.rules.hasSecondFactor };
-  const cardOf = (title: string, content: string) =>
-    createCard({ ...{ path: AUTHORIZE_PATH, title, product, content }, scripts: [] });
 
   const show = (set: Context["set"], status: number, page: PageOptions) => {
     const { identity, headers, type } = createPage(AUTHORIZE_PATH, page, assets);
@@ -46,25 +45,44 @@ export function authorizePage(options: AuthorizePageOptions) {
     // The relative URLs of the page are wrong below a path with a trailing slash, which the router also accepts.
     if (path !== AUTHORIZE_PATH) return redirect(set, 308, relativeUrl(path, AUTHORIZE_PATH) + search);
     const read = readAuthorizationRequest(search, server);
-    if (read.kind === "page") return show(set, 400, cardOf("Log in", problemContent(read.problem)));
+    if (read.kind === "page")
+      return show(set, 400, cardOf(options, title, problemContent(texts, read.problem)));
     if (read.kind === "error")
       return read.to.isClicked
-        ? show(set, 400, cardOf("Log in", returnContent(read.to, read.url)))
+        ? show(set, 400, cardOf(options, title, returnContent(texts, read.to, read.url)))
         : redirect(set, 303, read.url);
     return show(set, 200, loginCard(read, options));
   };
 }
 
-const problemContent = (problem: string): string => `<h1>This link does not work</h1>
-<p role="alert" class="problem">The application that sent you here must be corrected. Nobody is logged in.</p>
-<p class="rule">For its developers: ${Bun.escapeHTML(problem)}</p>`;
+const cardOf = (
+  { product, texts, assets, rules }: LoginContext,
+  title: string,
+  content: string,
+  script?: AssetName,
+): PageOptions =>
+  createCard({
+    ...{ product, texts, assets, rules },
+    ...{ path: AUTHORIZE_PATH, title, content, ...(script && { script }) },
+  });
 
-const linkTo = ({ client }: Return, url: string, attributes = ""): string =>
-  `<a${attributes} href="${Bun.escapeHTML(url)}">Return to ${Bun.escapeHTML(client.name)}</a>`;
+const problemContent = (
+  { authorize }: PageTexts,
+  problem: string,
+): string => `<h1>${authorize.problemTitle}</h1>
+<p role="alert" class="problem">${authorize.problem}</p>
+<p class="rule">${authorize.forDevelopers} ${Bun.escapeHTML(problem)}</p>`;
 
-const returnContent = (to: Return, url: string): string => `<h1>You are not logged in</h1>
-<p role="alert" class="problem">The application that sent you here must be corrected.</p>
-<p>${linkTo(to, url)}</p>`;
+const linkTo = ({ authorize }: PageTexts, { client }: Return, url: string, attributes = ""): string =>
+  `<a${attributes} href="${Bun.escapeHTML(url)}">${authorize.returnTo(Bun.escapeHTML(client.name))}</a>`;
+
+const returnContent = (
+  texts: PageTexts,
+  to: Return,
+  url: string,
+): string => `<h1>${texts.authorize.errorTitle}</h1>
+<p role="alert" class="problem">${texts.authorize.error}</p>
+<p>${linkTo(texts, to, url)}</p>`;
 
 /** The script reads the request from the attributes, which the service has checked, not from the address. */
 function loginCard(read: AuthorizationRequest, options: AuthorizePageOptions): PageOptions {
@@ -84,15 +102,17 @@ function loginCard(read: AuthorizationRequest, options: AuthorizePageOptions): P
   const attributes = Object.entries(data)
     .flatMap(([key, value]) => (value === undefined ? [] : [` data-${key}="${Bun.escapeHTML(value)}"`]))
     .join("");
-  return createAccountCard(options, {
-    path: AUTHORIZE_PATH,
-    title: "Log in",
-    heading: `Log in to continue to ${name}`,
-    before: `<div id="authorization"${attributes} hidden>
-<h1 id="returning" tabindex="-1">${isClicked ? "You are logged in" : `Returning to ${name}…`}</h1>
-${isClicked ? `<p>${linkTo(read, "", ` id="return"`)}</p>` : ""}
+  const { texts } = options;
+  const { authorize } = texts;
+  return cardOf(
+    options,
+    authorize.title,
+    `<div id="authorization"${attributes} hidden>
+<h1 id="returning" tabindex="-1">${isClicked ? authorize.loggedIn : authorize.returning(name)}</h1>
+${isClicked ? `<p>${linkTo(texts, read, "", ` id="return"`)}</p>` : ""}
 </div>
-`,
-    scripts: ["authorize.js"],
-  });
+<p class="status" id="status" role="status" tabindex="-1"></p>
+${loginSteps(options, { path: AUTHORIZE_PATH, title: authorize.heading(name) })}`,
+    "authorize.js",
+  );
 }

@@ -22,6 +22,8 @@ const REDOC_STYLES =
 
 export interface PageOptions {
   readonly title: string;
+  /** @default "en" */
+  readonly language?: string;
   /** @default the title */
   readonly description?: string;
   readonly styles: readonly AssetName[];
@@ -58,8 +60,16 @@ export const REFERENCE: PageOptions = {
  * All URLs of a page are relative, because a proxy can serve the service below a prefix of the path.
  * @param path where the page is, without the prefix
  */
-export function createPage(path: string, options: PageOptions, { paths }: Assets): Content {
-  const { title, description = title, styles, scripts, hasModules = false, policy } = options;
+export function createPage(path: string, options: PageOptions, { paths, logo }: Assets): Content {
+  const {
+    title,
+    language = "en",
+    description = title,
+    styles,
+    scripts,
+    hasModules = false,
+    policy,
+  } = options;
   const { body = DOCUMENTATION_BODY } = options;
   const urlOf = (name: AssetName): string => relativeUrl(path, paths[name]);
   const links = styles.map((name) => `<link rel="stylesheet" href="${urlOf(name)}">`);
@@ -67,13 +77,13 @@ export function createPage(path: string, options: PageOptions, { paths }: Assets
     (name) => `<script ${hasModules ? `type="module"` : "defer"} src="${urlOf(name)}"></script>`,
   );
   const html = `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <title>${title}</title>
 <meta name="description" content="${description}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="${urlOf("icon.svg")}">
+<link rel="icon" href="${logo ? relativeUrl(path, logo.path) : urlOf("icon.svg")}">
 ${[...links, ...tags].join("\n")}
 </head>
 <body>

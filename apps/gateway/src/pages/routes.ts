@@ -3,33 +3,37 @@ import { AUTHORIZE_PATH } from "@latchkey/contracts";
 import { type Context, Elysia, NotFoundError } from "elysia";
 import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
-import { type AccountPageOptions, createAccountPage } from "./account.ts";
-import type { Assets } from "./assets.ts";
+import { createAccountPage } from "./account.ts";
 import { type AuthorizePageOptions, authorizePage } from "./authorize.ts";
 import { createText, once, serve } from "./content.ts";
 import { ACCOUNT_PATH, createLinkPages, RESET_REQUEST_PATH } from "./links.ts";
+import type { LoginContext } from "./login.ts";
 import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
+import { en } from "./texts/en.ts";
 
-/** The page of accounts exists if the service sends mail, or has passkeys, providers or hosted login. */
-interface PageRoutesOptions extends AccountPageOptions {
-  /** Creates the OpenAPI document as JSON. Called at the first request for the document. */
-  readonly createDocument: () => Promise<string>;
-  readonly assets: Assets;
+/** The page of accounts exists if the service sends mail, or has passkeys, providers, second factors or hosted login. */
+interface PageRoutesOptions extends Omit<LoginContext, "texts"> {
   /** null: hosted login is off. */
   readonly hostedLogin: AuthorizePageOptions["hostedLogin"] | null;
+  /** Creates the OpenAPI document as JSON. Called at the first request for the document. */
+  readonly createDocument: () => Promise<string>;
 }
 
-export function pageRoutes({ hostedLogin, ...options }: PageRoutesOptions) {
-  const { createDocument, assets, product, rules } = options;
-  const { sendsMail, hasPasskeys, hasIdentities } = rules;
+export function pageRoutes(options: PageRoutesOptions) {
+  const { createDocument, assets, product, rules, providers, redirectUris } = options;
+  const { hostedLogin } = options;
+  const { sendsMail, hasPasskeys, hasIdentities, hasSecondFactor } = rules;
+  const card = { product, texts: en, assets, rules };
+  const context = { ...card, providers, redirectUris };
   const json = once(async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" }),
   );
   const pages = {
     "/docs": EXPLORER,
     "/redoc": REFERENCE,
-    ...((sendsMail || hasPasskeys || hasIdentities || hostedLogin) && createAccountPage(options)),
-    ...(sendsMail && createLinkPages(product, rules)),
+    ...((sendsMail || hasPasskeys || hasIdentities || hasSecondFactor || hostedLogin) &&
+      createAccountPage(context)),
+    ...(sendsMail && createLinkPages(card)),
   };
   const contents = mapMembers(pages, (page, path) => createPage(path, page, assets));
   const hidden = { detail: { hide: true } };
@@ -54,7 +58,7 @@ export function pageRoutes({ hostedLogin, ...options }: PageRoutesOptions) {
       hidden,
     );
   }
-  if (hostedLogin) routes.get(AUTHORIZE_PATH, authorizePage({ ...options, hostedLogin }), hidden);
+  if (hostedLogin) routes.get(AUTHORIZE_PATH, authorizePage({ ...context, hostedLogin }), hidden);
   return routes;
 }
 

@@ -82,7 +82,7 @@ test("a user changes everything on one page, which says what each change ends", 
 
 // The headless shell keeps no page in memory.
 inFullRun(wholeBrowserTest)(
-  "a login ends with the page: the back button, which restores the page from memory, shows nothing of it",
+  "a login lasts until log-out: a reload keeps it, and the back button, which restores the page from memory, then shows nothing of it",
   async () => {
     await using service = await startService();
     const user = await service.createUser();
@@ -90,6 +90,12 @@ inFullRun(wholeBrowserTest)(
     const { page } = await logIn(service, user, Promise.resolve(browser));
     await page.evaluate("onpageshow = ({ persisted }) => { globalThis.isRestored = persisted; }");
     await page.goto(`${service.url}/account/forgot-password`);
+    await page.getByRole("link", { name: "Log in" }).click();
+    await page.getByText(`You are logged in as ${user.email}`).waitFor();
+    await page.getByRole("button", { name: "Log out", exact: true }).click();
+    await page.getByText("You are logged out.").waitFor();
+    // The first page, which was left with a login.
+    await page.goBack({ waitUntil: "commit" });
     await page.goBack({ waitUntil: "commit" });
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     expect(await page.evaluate("globalThis.isRestored")).toBe(true);

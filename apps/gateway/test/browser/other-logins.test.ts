@@ -34,7 +34,10 @@ test.each([PHONE, DESKTOP])(
       expect(page.url()).toBe(url);
       await page.locator("#identities-section summary").click();
       await page.getByText(/Created on .* used on/).waitFor();
-      if (login === "first") await page.reload();
+      await page.reload();
+      await page.getByText("You are logged in as ada@example.org").waitFor();
+      await page.locator("#identities-section summary").click();
+      if (login === "first") await page.getByRole("button", { name: "Log out", exact: true }).click();
     }
     expect(await service.sql("select id from users")).toHaveLength(1);
     await page.getByRole("button", { name: "Remove example" }).click();

@@ -1,0 +1,94 @@
+/**
+ * Logs in for an application: gets a code with the token of the login, and leads back to the application. The service has checked the
+ * attributes of the page. The token is only in memory, and forgotten when the page is left, so the page always logs in anew.
+ */
+import { createClient } from "@latchkey/client";
+import { activateReveals, resetForms } from "./forms.ts";
+import { startLogin } from "./login.ts";
+import { find, get, ROOT, setText, texts } from "./page.ts";
+import { pendingAuthorization } from "./tab.ts";
+
+activateReveals();
+const authorization = get("authorization");
+const {
+  clientId = "",
+  redirectUri = "",
+  codeChallenge = "",
+  state,
+  loginHint,
+  unmetUrl,
+} = authorization.dataset;
+const link = find<HTMLAnchorElement>("return");
+/** A code is valid for a minute. */
+const NEW_CODE_MS = 30 * 1000;
+
+const client = createClient({ baseUrl: ROOT });
+
+const login = startLogin({
+  client,
+  async onLogin() {
+    const url = await requestReturn();
+    login.hide();
+    authorization.hidden = false;
+    get("returning").focus();
+    if (link) {
+      link.href = url;
+      keepLinkValid(link);
+    } else {
+      client.logout();
+      location.replace(url);
+    }
+  },
+  isRegistration: authorization.dataset.prompt === "create",
+  providerPage: `${ROOT}account`,
+  onLeave: () => pendingAuthorization.write({ address: location.href }),
+});
+
+/** Whether the login had a second factor. */
+function isSecondFactorUsed(): boolean {
+  const [, claims = ""] = client.token?.split(".") ?? [];
+  return JSON.parse(atob(claims.replaceAll("-", "+").replaceAll("_", "/"))).acr === "2fa";
+}
+
+/** The address with which the login returns to the application. */
+async function requestReturn(): Promise<string> {
+  if (unmetUrl !== undefined && !isSecondFactorUsed()) return unmetUrl;
+  const { code, iss } = await client.authorize({
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    code_challenge: codeChallenge,
+  });
+  const parameters = new URLSearchParams({ code, ...(state !== undefined && { state }), iss });
+  return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${parameters}`;
+}
+
+function logOut(reason = ""): void {
+  client.logout();
+  authorization.hidden = true;
+  resetForms();
+  login.show();
+  setText("status", reason);
+}
+
+/** Keeps a valid code in the link, as long as the login is recent. */
+function keepLinkValid(link: HTMLAnchorElement): void {
+  setTimeout(async () => {
+    if (client.token === undefined) return;
+    try {
+      link.href = await requestReturn();
+      keepLinkValid(link);
+    } catch {
+      logOut(texts.late);
+    }
+  }, NEW_CODE_MS);
+}
+
+link?.addEventListener("click", () => setTimeout(logOut));
+// A page in the back-forward cache keeps its memory and its text.
+addEventListener("pagehide", () => logOut());
+
+if (loginHint !== undefined) get<HTMLInputElement>("email").value = loginHint;
+const { response } = pendingAuthorization.read() ?? {};
+pendingAuthorization.write(null);
+login.show();
+if (response) void login.finishProvider(response);

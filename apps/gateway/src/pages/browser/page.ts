@@ -1,0 +1,58 @@
+/** What every page of accounts has: its elements, its texts, and the address of the service. */
+import type { ScriptTexts } from "../texts/en.ts";
+
+/** The cast assumes that the caller knows the element: the service writes the pages. */
+export const find = <Found extends HTMLElement = HTMLElement>(id: string): Found | null =>
+  document.getElementById(id) as Found | null;
+
+/** @throws {Error} if the page has no such element */
+export function get<Found extends HTMLElement = HTMLElement>(id: string): Found {
+  const element = find<Found>(id);
+  if (!element) throw new Error(`The page has no #${id}`);
+  return element;
+}
+
+export const findForm = (id: string): HTMLFormElement | null => find<HTMLFormElement>(id);
+
+export const all = (selector: string): NodeListOf<HTMLElement> => document.querySelectorAll(selector);
+
+export const { root: rootPath = "", texts: textsOfPage = "{}" } =
+  document.querySelector<HTMLElement>(".card")?.dataset ?? {};
+
+/** The address of the service, which a proxy can serve below a prefix of the path. */
+export const ROOT = new URL(rootPath || ".", location.href).href;
+/** The page without parameters: to it, providers send users. */
+export const HERE = location.origin + location.pathname;
+
+/** The cast is safe because the service writes the texts of its own type into the page. */
+export const texts = JSON.parse(textsOfPage) as ScriptTexts;
+
+/** Inserts the values in place of `{name}`. */
+export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
+  text.replaceAll(/\{(\w+)\}/g, (_, name) => String(values[name]));
+
+/** A line break after the hyphen of "e-mail" would look like two words. */
+export const unbroken = (text: string): string => text.replaceAll(/\b(e)-(mail)/gi, "$1\u2011$2");
+
+/** In the language of the page. */
+const { lang } = document.documentElement;
+export const dateOf = (time: string): string =>
+  new Date(time).toLocaleDateString(lang, { dateStyle: "long" });
+
+export const inSeconds = (seconds: number): string => {
+  const [value, unit] =
+    seconds > 90
+      ? ([Math.ceil(seconds / 60), "minutes"] as const)
+      : ([Math.ceil(seconds), "seconds"] as const);
+  return new Intl.RelativeTimeFormat(lang).format(value, unit);
+};
+
+export const setText = (id: string, text: string): void => {
+  const place = find(id);
+  if (place) place.textContent = text;
+};
+
+export const setHidden = (id: string, isHidden: boolean): void => {
+  const place = find(id);
+  if (place) place.hidden = isHidden;
+};

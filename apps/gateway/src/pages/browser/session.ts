@@ -1,0 +1,20 @@
+/** The client of the pages. The tab keeps the token, until it expires: `sessionStorage` also returns with a tab that is opened again. */
+import { createClient, type LatchkeyError } from "@latchkey/client";
+import { ROOT } from "./page.ts";
+import { forgetTab } from "./tab.ts";
+
+/** @param onSessionEnd called after the service has ended the login */
+export function createTabClient(onSessionEnd?: (error: LatchkeyError) => void) {
+  const client = createClient({
+    baseUrl: ROOT,
+    storage: () => sessionStorage,
+    renewsExpiredTokens: false,
+    onSessionEnd,
+  });
+  const { tokenExpiresAt } = client;
+  if (tokenExpiresAt && tokenExpiresAt.getTime() <= Date.now()) {
+    client.logout();
+    forgetTab();
+  }
+  return client;
+}
