@@ -97,7 +97,8 @@ function loginCard(read: AuthorizationRequest, options: AuthorizePageOptions): P
     "unmet-url": requiresSecondFactor
       ? errorUrl(read, "unmet_authentication_requirements", options.hostedLogin.issuer)
       : undefined,
-    prompt: read.isRegistration ? "create" : undefined,
+    // Where nobody can register, the page shows the login.
+    prompt: read.isRegistration && options.rules.acceptsRegistrations ? "create" : undefined,
   };
   const attributes = Object.entries(data)
     .flatMap(([key, value]) => (value === undefined ? [] : [` data-${key}="${Bun.escapeHTML(value)}"`]))

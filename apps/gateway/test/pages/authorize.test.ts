@@ -28,6 +28,18 @@ test("the page cannot be framed, is not stored, and shows nothing of the address
   expect(JSON.stringify(service.log)).not.toContain(CHALLENGE);
 });
 
+test.each([
+  ["open", true],
+  ["closed", false],
+] as const)("with %s registration, prompt=create offers it: %p", async (registration, isOffered) => {
+  await using service = await startWithClients({ env: { AUTH_REGISTRATION: registration } });
+  const response = await fetch(service.url + addressOf({ prompt: "create" }));
+  expect([response.status, (await response.text()).includes(`data-prompt="create"`)]).toEqual([
+    200,
+    isOffered,
+  ]);
+});
+
 test("errors return to a web application, by a click to a native one, and stay here for anybody else", async () => {
   await using service = await startWithClients();
   const load = (changes: Readonly<Record<string, string>>) =>
