@@ -29,7 +29,10 @@ async function deliver(id, type, timestamp, data) {
 async function readEvents(cursor) {
   const query = cursor ? `after=${cursor}&wait=25` : "";
   const headers = { authorization: `Bearer ${key}` };
-  const response = await fetch(`${url}/admin/events?${query}`, { headers, signal: AbortSignal.timeout(35_000) });
+  const response = await fetch(`${url}/admin/events?${query}`, {
+    headers,
+    signal: AbortSignal.timeout(35_000),
+  });
   if (response.status === 410 || response.status === 422) return null; // the cursor has expired
   if (!response.ok) throw new Error(`Events: status ${response.status}`);
   return response.json();

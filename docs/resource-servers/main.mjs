@@ -61,7 +61,8 @@ async function followEvents() {
       const query = cursor ? `after=${cursor}&wait=${wait}` : `since=${keepSeconds}`;
       const { items, next_cursor } = await readEvents(query);
       items.forEach(apply);
-      if (!next_cursor) isCurrent = false; // the cursor has expired
+      if (!next_cursor)
+        isCurrent = false; // the cursor has expired
       else if (cursor && items.length === 0) isCurrent = true;
       cursor = next_cursor;
       for (const [id, { keptUntil }] of latest)
