@@ -140,7 +140,7 @@ test("build information, process metrics and their names: each starts with the c
   expect(unset).toEqual([]);
   for (const [name, type] of metrics.families) {
     expect(name).toMatch(
-      /^(latchkey|http_request|audit|imported|passkey|password|login|hash|hash_queue|log|mail|database|process|nodejs)_[a-z0-9_]+$/,
+      /^(latchkey|http_request|audit|imported|passkey|password|login|hash|hash_queue|log|mail|database|account_events|process|nodejs)_[a-z0-9_]+$/,
     );
     if (type === "counter") expect(name).toEndWith("_total");
   }
