@@ -3,7 +3,7 @@ import { run } from "./forms.ts";
 import { beginProvider, explainProvider } from "./login.ts";
 import { all, fill, find, get, setText, texts } from "./page.ts";
 import { createTabValue } from "./tab.ts";
-import { passwordOf, removableItem, type Section, type UserView } from "./user-view.ts";
+import { lacksPassword, passwordOf, removableItem, type Section, type UserView } from "./user-view.ts";
 
 /** Whether the tab has left the page to add a provider, not to log in. */
 const adding = createTabValue<boolean>("adding");
@@ -30,9 +30,7 @@ export function createIdentitiesSection({ client, change }: UserView): Identitie
         adding.write(true);
         await beginProvider(client, provider, { currentPassword: passwordOf(form) });
       };
-      const input = form.querySelector("input");
-      if (input?.required && input.value === "") form.requestSubmit();
-      else void run(form, begin);
+      if (!lacksPassword(form)) void run(form, begin);
     });
   }
 

@@ -1,6 +1,6 @@
 /** What the sections of an account share: changes, their success and their errors, and whether the user has a password. */
 import type { Client, User } from "@latchkey/client";
-import { asksPassword, type Members, onSubmit, run } from "./forms.ts";
+import { asksPassword, type Members, onSubmit, run, showErrors } from "./forms.ts";
 import { all, dateOf, fill, find, findForm, get, setText, texts, unbroken } from "./page.ts";
 import { createTabValue, type Way } from "./tab.ts";
 
@@ -45,6 +45,13 @@ export function learnWay(way: Way): void {
 export function learnPassword(isKnown: boolean): void {
   hasPassword.write(isKnown);
   showPasswordFields();
+}
+
+/** Whether the user has a password that the form lacks. Shows that, because a provider would be visited in vain. */
+export function lacksPassword(form: HTMLFormElement): boolean {
+  if (hasPassword.read() !== true || passwordOf(form) !== undefined) return false;
+  showErrors(form, [["current_password", texts.askedPassword]]);
+  return true;
 }
 
 /** The proof of the owner in a form; undefined: none was entered. */
