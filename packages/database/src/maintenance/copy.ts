@@ -5,6 +5,7 @@
  */
 import { getTableColumns, sql } from "drizzle-orm";
 import { CopyRejected, toCopyError } from "../errors.ts";
+import { excludeEarlierReleases } from "../repositories/factors.ts";
 import { singleRow } from "../row-decoder.ts";
 import type { ExclusiveSession, SessionTable } from "./exclusive-session.ts";
 
@@ -101,5 +102,7 @@ export async function copyTables(
       throw new CopyRejected(`The target does not return the same rows of the table ${table.name}.`);
     copied.push(stored);
   }
+  if (copied.some(({ table, rows }) => table === "factors" && rows > 0))
+    await excludeEarlierReleases(target.orm, target.dialect);
   return copied;
 }

@@ -97,6 +97,16 @@ export interface FactorRepository {
   count(): Promise<number>;
 }
 
+const setOldestRelease = (transaction: Orm, { migrationRecords }: Dialect, release: string) =>
+  transaction.execute(
+    sql`update ${migrationRecords} set oldest_release = ${release}
+      where created_at = ${MIGRATION_TIME} and oldest_release <> ${release}`,
+  );
+
+/** Keeps releases that do not ask for second factors from starting. In the transaction that stores one. */
+export const excludeEarlierReleases = (transaction: Orm, dialect: Dialect) =>
+  setOldestRelease(transaction, dialect, OLDEST_RELEASE);
+
 export function createFactorRepository(client: RepositoryClient, dialect: Dialect): FactorRepository {
   const { orm, run, transact } = client;
   const { tables, clock, later, secondsUntil, jsonElements, jsonArray } = dialect;
@@ -114,12 +124,6 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
 
   /** The seconds until the next possible attempt, negative in the past. */
   const remaining = sql<number | string>`${secondsUntil(failedAt)} + ${pause}`;
-
-  const setOldestRelease = (transaction: Orm, release: string) =>
-    transaction.execute(
-      sql`update ${dialect.migrationRecords} set oldest_release = ${release}
-        where created_at = ${MIGRATION_TIME} and oldest_release <> ${release}`,
-    );
 
   const find = async (userId: number) =>
     (await run(orm.select().from(factors).where(eq(factors.userId, userId))))[0] ?? null;
@@ -145,7 +149,7 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         if (!user) return null;
         await transaction.delete(factors).where(eq(factors.userId, userId));
         await transaction.insert(factors).values({ ...factor, userId, wasVerified: emailVerified });
-        await setOldestRelease(transaction, OLDEST_RELEASE);
+        await excludeEarlierReleases(transaction, dialect);
         if (notifies) await transaction.insert(outbox).values({ kind: "factor", userId });
         return user;
       }),
@@ -224,7 +228,7 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
           .update(users)
           .set({ factorId: null, ...revocation() })
           .where(has);
-        await setOldestRelease(transaction, OLDEST_RELEASE_WITHOUT);
+        await setOldestRelease(transaction, dialect, OLDEST_RELEASE_WITHOUT);
         return removed.length;
       }),
     listKeyIds: async () => {
