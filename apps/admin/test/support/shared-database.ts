@@ -1,7 +1,7 @@
 /** An embedded database for tests. The test process keeps its connection open, as the service does, while the tool runs. */
 import { openDatabase } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
-import { openFolder } from "@latchkey/testing/folder";
+import { openMigratedFolder } from "@latchkey/testing/migrated-file";
 import { runTool } from "./tool.ts";
 
 export const EMAIL = "ada@example.com";
@@ -10,10 +10,9 @@ export type SharedDatabase = Awaited<ReturnType<typeof openSharedDatabase>>;
 
 /** Opens a new database with the current schema in the test process. */
 export async function openSharedDatabase() {
-  const folder = await openFolder();
+  const folder = await openMigratedFolder((url) => openDatabase({ url }));
   const env = { DATABASE_URL: folder.databaseUrl };
   const database = await openDatabase({ url: folder.databaseUrl });
-  await database.migrate();
   /** Runs the tool on this database, with the kernel that does not give way to the other processes of a busy machine. */
   const tool = (args: readonly string[], input?: string | Uint8Array) =>
     runTool(args, { env: { ...env, HASH_KERNEL: "portable" }, input });

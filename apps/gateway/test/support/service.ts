@@ -8,9 +8,9 @@ import { localUrl } from "@latchkey/config";
 import type { Token, User } from "@latchkey/contracts";
 import { type Database, DatabaseUnavailable, openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
-import { openFolder } from "@latchkey/testing/folder";
 import { FACTOR_KEY, SECRET_KEY } from "@latchkey/testing/keys";
 import { assertNoSecrets } from "@latchkey/testing/log-guard";
+import { openMigratedFolder } from "@latchkey/testing/migrated-file";
 import { PATIENT_HASHING } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import pino from "pino";
@@ -42,9 +42,8 @@ interface ServiceDatabase extends AsyncDisposable {
 
 /** Creates a migrated database file in a temporary folder. */
 async function openLibsqlFile(): Promise<ServiceDatabase> {
-  const folder = await openFolder();
+  const folder = await openMigratedFolder((url) => openDatabase({ url }));
   const database = await openDatabase({ url: folder.databaseUrl });
-  await database.migrate();
   return {
     url: folder.databaseUrl,
     database,
