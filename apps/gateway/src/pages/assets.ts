@@ -89,11 +89,22 @@ function addLogo(
   return { path, width, height };
 }
 
+/** Read once by each process: the files have megabytes, and a process of tests creates hundreds of services. */
+const known = new Map<string, Content>();
+
 function readAsset(specifier: string, prefix: string): Content {
+  const key = `${specifier}\n${prefix}`;
+  const content = known.get(key) ?? openAsset(specifier, prefix);
+  known.set(key, content);
+  return content;
+}
+
+function openAsset(specifier: string, prefix: string): Content {
   const file = fileURLToPath(import.meta.resolve(specifier));
   const type = TYPES.get(extname(file));
   if (type === undefined) throw new Error(`The media type of ${specifier} is unknown`);
-  return createAsset(type, Buffer.concat([Buffer.from(prefix), edit(readFileSync(file))]));
+  const bytes = edit(readFileSync(file));
+  return createAsset(type, prefix === "" ? bytes : Buffer.concat([Buffer.from(prefix), bytes]));
 }
 
 const createAsset = (type: string, bytes: Uint8Array<ArrayBuffer>, headers?: Content["headers"]): Content =>
@@ -110,7 +121,7 @@ const EXTERNAL_LOGO = "https://cdn.redoc.ly/redoc/logo-mini.svg";
 const EMPTY_LOGO = Buffer.from("data:,");
 
 /** Removes the external address, and the last line if it names a source map. Edits bytes, because text needs twice the memory. */
-function edit(file: Uint8Array): Uint8Array {
+function edit(file: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const lastLine = bytes.lastIndexOf("\n", -2) + 1;
   const namesMap = bytes.indexOf("# sourceMappingURL=", lastLine) === lastLine + 2;
