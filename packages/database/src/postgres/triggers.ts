@@ -6,27 +6,29 @@
 import { EVENT_MEMBERS } from "../event-members.ts";
 
 const members = Object.entries(EVENT_MEMBERS);
-const isDifferent = (column: string) => `old.${column} is distinct from new.${column}`;
-const changed = members.map(([name, column]) => `case when ${isDifferent(column)} then '${name}' end`);
-const isChanged = members.map(([, column]) => isDifferent(column)).join(" or ");
+const columns = members.map(([, column]) => column);
+/** None of the columns is null. */
+const isDifferent = (column: string) => `old.${column} operator(pg_catalog.<>) new.${column}`;
+const changedNames = members.map(([name, column]) => `case when ${isDifferent(column)} then '${name}' end`);
+const changed = `pg_catalog.array_to_json(pg_catalog.array_remove(array[${changedNames}], null))::pg_catalog.text`;
 
 const insert = (values: string) =>
   `insert into public.events (type, user_id, changed, is_active, token_version, kept_jti) values (${values});`;
 const STATE = "new.is_active, new.token_version, new.password_change_token_id";
 
 /**
- * With the rights of the owner of the tables and a fixed path, because a role that can only change users writes events, too. A
- * schema of the caller must not replace what the function calls.
+ * With the rights of the owner of the tables, because a role that can only change users writes events, too. Every name has its schema,
+ * so that the path of the caller finds nothing else: to set a path at each call costs more.
  */
 const FUNCTION = `
 create or replace function public.latchkey_record_event() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer as $$
 begin
   if exists (select from public.events_state where days is not null) then
-    if tg_op = 'INSERT' then
+    if tg_op operator(pg_catalog.=) 'INSERT' then
       ${insert(`'user.created', new.id, '[]', ${STATE}`)}
-    elsif tg_op = 'UPDATE' then
-      ${insert(`'user.updated', new.id, array_to_json(array_remove(array[${changed}], null))::text, ${STATE}`)}
+    elsif tg_op operator(pg_catalog.=) 'UPDATE' then
+      ${insert(`'user.updated', new.id, ${changed}, ${STATE}`)}
     else
       ${insert("'user.deleted', old.id, '[]', null, null, null")}
     end if;
@@ -42,6 +44,7 @@ for each row ${condition} execute function public.latchkey_record_event()`;
 export const TRIGGER_STATEMENTS = [
   FUNCTION,
   trigger("users_event_created", "insert"),
-  trigger("users_event_updated", "update", `when (${isChanged})`),
+  // Without the list of columns, PostgreSQL would parse the condition at each other update.
+  trigger("users_event_updated", `update of ${columns}`, `when (${columns.map(isDifferent).join(" or ")})`),
   trigger("users_event_deleted", "delete"),
 ];

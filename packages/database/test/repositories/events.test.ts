@@ -133,11 +133,14 @@ test("a role of PostgreSQL that can only change users writes events, whatever it
   await database.events.enable(30);
   await query("create role support; grant select, update on users to support");
   await query(`create schema decoy; grant usage on schema decoy to support;
-    create table decoy.events (like public.events); create table decoy.events_state (like public.events_state)`);
+    create table decoy.events (like public.events); create table decoy.events_state (like public.events_state);
+    create function decoy.fail(text, text) returns boolean language sql as 'select 1 / 0 = 1';
+    create operator decoy.<> (leftarg = text, rightarg = text, function = decoy.fail);
+    create operator decoy.= (leftarg = text, rightarg = text, function = decoy.fail)`);
   await using client = new Bun.SQL(url, { username: "postgres", password: "postgres", max: 1 });
   await client
     .unsafe(
-      "begin; set local role support; set local search_path = decoy; update public.users set is_active = false; commit",
+      "begin; set local role support; set local search_path = decoy, pg_catalog; update public.users set is_active = false; commit",
     )
     .simple();
   const page = await database.events.read({ after: null, limit: 9 });
