@@ -3,7 +3,7 @@ import Type from "typebox";
 import { ID_MAX } from "./bounds.ts";
 import { Timestamp, text } from "./text.ts";
 
-export const EVENT_PAGE_SIZE_MAX = 1_000;
+const EVENT_PAGE_SIZE_MAX = 1_000;
 export const EVENT_PAGE_SIZE_DEFAULT = 100;
 export const EVENT_WAIT_MAX_SECONDS = 25;
 /** A day longer than events can be kept. */

@@ -4,7 +4,14 @@
  */
 import type { Database } from "@latchkey/database";
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { EventObserver } from "../features/events/feed.ts";
+
+/** Receives what the metrics show. */
+export interface EventObserver {
+  /** The events of a response. */
+  read(count: number): void;
+  /** The number of requests that wait. */
+  waiting(count: number): void;
+}
 
 const COUNT_INTERVAL_MS = 60 * 1000;
 

@@ -3,7 +3,6 @@ import { MAIL_KINDS, type MailKind } from "@latchkey/contracts";
 import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { EventObserver } from "../features/events/feed.ts";
 import { VERSION } from "../version.ts";
 import {
   AUDIT_EVENTS,
@@ -12,7 +11,7 @@ import {
   type LoginMethod,
   PASSKEY_REJECTIONS,
 } from "./audit.ts";
-import { registerEventMetrics } from "./event-metrics.ts";
+import { type EventObserver, registerEventMetrics } from "./event-metrics.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 

@@ -13,6 +13,7 @@ import {
 import type { Database, EventPage, EventState } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
 import { issue } from "../../http/issues.ts";
+import type { EventObserver } from "../../observability/event-metrics.ts";
 import { monotonicNow } from "../../rate-limit/clock.ts";
 import type { EventCursor, EventCursors } from "../../tokens/event-cursors.ts";
 import { createWaitingReaders } from "./waiting-readers.ts";
@@ -24,14 +25,6 @@ interface EventFeedOptions extends Pick<Database, "events"> {
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   readonly observe?: EventObserver | undefined;
-}
-
-/** Receives what the metrics show. */
-export interface EventObserver {
-  /** The events of a response. */
-  read(count: number): void;
-  /** The number of requests that wait. */
-  waiting(count: number): void;
 }
 
 type ReadPage = Database["events"]["read"];
