@@ -34,6 +34,8 @@ test("a program administers users with its key, and gets typed errors", async ()
   await admin.revokeUserTokens(id, { reason: "lost" });
   await admin.deleteUser(id);
   expect(await errorOf(admin.getUser(id))).toMatchObject({ status: 404, code: "USER_NOT_FOUND" });
+  // No events are recorded.
+  expect(await errorOf(admin.readEvents({ after: "now", wait: 1 }))).toMatchObject({ code: "NOT_FOUND" });
   const stranger = createAdminClient({ baseUrl: url, apiKey: "wrong" });
   const error = await errorOf(stranger.listUsers());
   expect(error).toBeInstanceOf(LatchkeyError);
