@@ -13,6 +13,7 @@ import {
   readAuthorizationRequest,
 } from "./authorization-request.ts";
 import { createCard } from "./card.ts";
+import { ACCOUNT_PATH } from "./links.ts";
 import { type LoginContext, loginSteps } from "./login.ts";
 import { createPage, type PageOptions, relativeUrl } from "./pages.ts";
 import type { PageTexts } from "./texts/en.ts";
@@ -94,9 +95,6 @@ function loginCard(read: AuthorizationRequest, options: AuthorizePageOptions): P
     "code-challenge": challenge,
     state,
     "login-hint": loginHint,
-    "unmet-url": requiresSecondFactor
-      ? errorUrl(read, "unmet_authentication_requirements", options.hostedLogin.issuer)
-      : undefined,
     // Where nobody can register, the page shows the login.
     prompt: read.isRegistration && options.rules.acceptsRegistrations ? "create" : undefined,
   };
@@ -105,6 +103,13 @@ function loginCard(read: AuthorizationRequest, options: AuthorizePageOptions): P
     .join("");
   const { texts } = options;
   const { authorize } = texts;
+  const unmetUrl = errorUrl(read, "unmet_authentication_requirements", options.hostedLogin.issuer);
+  const unmet = `<div id="unmet" tabindex="-1" hidden>
+<p role="alert" class="problem">${authorize.unmet(name)}</p>
+<p><a href="${relativeUrl(AUTHORIZE_PATH, ACCOUNT_PATH)}" target="_blank">${authorize.setUp}</a>. ${authorize.logInAgain}</p>
+<p>${linkTo(texts, read, unmetUrl)}</p>
+</div>
+`;
   return cardOf(
     options,
     authorize.title,
@@ -113,7 +118,7 @@ function loginCard(read: AuthorizationRequest, options: AuthorizePageOptions): P
 ${isClicked ? `<p>${linkTo(texts, read, "", ` id="return"`)}</p>` : ""}
 </div>
 <p class="status" id="status" role="status" tabindex="-1"></p>
-${loginSteps(options, { path: AUTHORIZE_PATH, title: authorize.heading(name) })}`,
+${requiresSecondFactor ? unmet : ""}${loginSteps(options, { path: AUTHORIZE_PATH, title: authorize.heading(name) })}`,
     "authorize.js",
   );
 }

@@ -60,6 +60,23 @@ test.each([PHONE, DESKTOP])(
   },
 );
 
+test("without the second factor that an application asks for, the page offers to set one up, and returns an error by a click", async () => {
+  await using service = await startWithClients({ env: { AUTH_SECOND_FACTOR: "true" } });
+  const user = await service.createUser();
+  const { page } = await (await sharedBrowser()).visit(addressOf(service, { acr_values: "2fa" }), PHONE);
+  const reached = answerAs(page, "https://app.example.com");
+  await logIn(page, user);
+  const setUp = page.getByRole("link", { name: "Set it up in your account" });
+  expect(new URL((await setUp.getAttribute("href")) ?? "", page.url()).href).toBe(`${service.url}/account`);
+  expect(await page.locator("#password").isVisible()).toBe(true);
+  await page.getByRole("link", { name: "Return to Example" }).click();
+  const { searchParams } = await reached;
+  expect([searchParams.get("error"), searchParams.get("code")]).toEqual([
+    "unmet_authentication_requirements",
+    null,
+  ]);
+});
+
 test("a program on the user's machine is named, and gets the code by a click", async () => {
   await using service = await startWithClients();
   const user = await service.createUser();

@@ -10,15 +10,10 @@ import { pendingAuthorization } from "./tab.ts";
 
 activateReveals();
 const authorization = get("authorization");
-const {
-  clientId = "",
-  redirectUri = "",
-  codeChallenge = "",
-  state,
-  loginHint,
-  unmetUrl,
-} = authorization.dataset;
+const { clientId = "", redirectUri = "", codeChallenge = "", state, loginHint } = authorization.dataset;
 const link = find<HTMLAnchorElement>("return");
+/** Shown to a user without the second factor that the application asks for: the account page sets one up. */
+const unmet = find("unmet");
 /** A code is valid for a minute. */
 const NEW_CODE_MS = 30 * 1000;
 
@@ -27,6 +22,12 @@ const client = createClient({ baseUrl: ROOT });
 const login = startLogin({
   client,
   async onLogin() {
+    if (unmet && !isSecondFactorUsed()) {
+      logOut();
+      unmet.hidden = false;
+      unmet.focus();
+      return;
+    }
     const url = await requestReturn();
     login.hide();
     authorization.hidden = false;
@@ -52,7 +53,6 @@ function isSecondFactorUsed(): boolean {
 
 /** The address with which the login returns to the application. */
 async function requestReturn(): Promise<string> {
-  if (unmetUrl !== undefined && !isSecondFactorUsed()) return unmetUrl;
   const { code, iss } = await client.authorize({
     client_id: clientId,
     redirect_uri: redirectUri,
