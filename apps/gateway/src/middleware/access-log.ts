@@ -138,6 +138,7 @@ export function createAccessLog({ logger, logsPaths, probePaths, assetPaths, obs
         user_id: last?.userId ?? entry.userId,
         email_digest: last?.emailDigest,
         reason: last?.reason,
+        stepsLate: last?.stepsLate,
         provider: last?.provider,
         client: last?.client,
         amr: last?.amr,

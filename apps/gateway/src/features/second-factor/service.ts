@@ -76,17 +76,27 @@ export function createSecondFactor(options: SecondFactorOptions): SecondFactorSe
   const { proveOwner, explainRejection } = options.owner;
   const verifyCode = createCodeVerifier({ factors, cipher, notifies });
 
-  /** Proves the owner by the password and a code. */
+  /**
+   * Proves the owner by the password and a code.
+   * @param check throws before the code is used
+   */
   const proveWithCode = async (
     principal: Principal,
     { code, current_password }: FactorProofRequest,
     request: RequestContext,
+    check?: (user: User) => void,
   ) => {
     if (principal.user.factorId === null) throw new ServiceError("FACTOR_NOT_FOUND");
     const { user, condition } = await proveOwner(principal, current_password, request, { takesCode: true });
+    check?.(user);
     await request.countAgainst("factorLogin");
     await verifyCode(user, code, "FACTOR_CODE_INCORRECT", request);
     return { user, condition };
+  };
+
+  /** @throws EMAIL_NOT_VERIFIED if mail is configured and the user has not proved the e-mail */
+  const expectOwnMailbox = ({ emailVerified }: User): void => {
+    if (notifies && !emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
   };
 
   return {
@@ -103,8 +113,8 @@ export function createSecondFactor(options: SecondFactorOptions): SecondFactorSe
       const { user } =
         code === undefined || principal.user.factorId === null
           ? await proveOwner(principal, current_password, request)
-          : await proveWithCode(principal, { ...body, code }, request);
-      if (notifies && !user.emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
+          : await proveWithCode(principal, { ...body, code }, request, expectOwnMailbox);
+      expectOwnMailbox(user);
       const secret = randomBytes(SECRET_BYTES);
       const { state, nonce } = factorStates.beginCreation(user, secret.toString("base64url"));
       if (notifies) await outbox.request("factor-code", user.email, { state: nonce });

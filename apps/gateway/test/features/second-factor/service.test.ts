@@ -104,7 +104,7 @@ eachDatabase((start) => {
     ]);
   });
 
-  test("attempts are possible again after a pause, a right code ends the count, and a time in the future locks nobody out", async () => {
+  test("attempts are possible again after a pause, a right code ends the count, a time in the future locks nobody out, and a wrong clock is logged", async () => {
     await using service = await startWithFactors({}, start);
     const user = await enrolFactor(service, await createVerified(service));
     const state = await beginLogin(service, user);
@@ -125,6 +125,10 @@ eachDatabase((start) => {
     await failedAt(20, 120);
     (await completeLogin(service, state, user.application.at(1))).expect(200);
     expect(await failures(service, user)).toBe(0);
+    await completeLogin(service, state, user.application.at(-3));
+    await service.request("/healthz");
+    const rejected = service.log.findLast(({ event }) => event === "factor.rejected");
+    expect(rejected?.["stepsLate"]).toBeWithin(3, 6);
   });
 
   test("a state ends with the password, the tokens and the factor, and is no token", async () => {
@@ -175,6 +179,13 @@ eachDatabase((start) => {
     const wrong = await prove("/auth/factor/removal", user.token, recovery_codes[1], "wrong password");
     expect(codeOf(wrong)).toBe("CURRENT_PASSWORD_INCORRECT");
     expect(codeOf(await prove("/auth/factor/removal", user.token, second))).toBe("FACTOR_CODE_INCORRECT");
+    const verify = (emailVerified: boolean) => service.database.users.update(user.id, { emailVerified });
+    await verify(false);
+    expect(codeOf(await requestFactor(service, user, { code: recovery_codes[0] }))).toBe(
+      "EMAIL_NOT_VERIFIED",
+    );
+    await verify(true);
+    // The refusal has not used the code.
     const replaced = await enrolFactor(service, user, { code: recovery_codes[0] });
     expect(replaced.recoveryCodes).not.toContain(recovery_codes[1]);
     expect((await prove("/auth/factor/removal", replaced.token, recovery_codes[1])).status).toBe(403);
