@@ -97,6 +97,23 @@ describe("documents", async () => {
     }
   });
 
+  test("the logo stands for the name and is the icon, served as an image that runs and loads nothing", async () => {
+    const content = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`;
+    const logo = { type: "image/svg+xml", content, width: null, height: null } as const;
+    await using branded = await startService({
+      env: { ...EVERY_FEATURE, PRODUCT_NAME: `"A" & B` },
+      configure: (config) => ({ ...config, pages: { ...config.pages, logo } }),
+    });
+    const html = await (await fetch(`${branded.url}/account`)).text();
+    const [, path = ""] = /<img class="logo" src="([^"]+)" alt="&quot;A&quot; &amp; B">/.exec(html) ?? [];
+    expect(html).toContain(`<link rel="icon" href="${path}">`);
+    const image = await fetch(`${branded.url}/${path}`);
+    expect(image.headers.get("content-type")).toBe("image/svg+xml");
+    expect(image.headers.get("content-security-policy")).toStartWith("default-src 'none'; ");
+    expect(image.headers.get("content-security-policy")).not.toContain("script-src");
+    expect(await image.text()).toBe(content);
+  });
+
   test("the former page of passkeys leads to the account", async () => {
     for (const [path, location] of [
       ["/account/passkeys", "../account"],

@@ -1,5 +1,5 @@
 /** The logins with providers: the user removes them, and adds those whose providers can send users to this page. */
-import { run } from "./forms.ts";
+import { onSubmit, run } from "./forms.ts";
 import { beginProvider, explainProvider } from "./login.ts";
 import { all, fill, find, get, setText, texts } from "./page.ts";
 import { createTabValue } from "./tab.ts";
@@ -22,6 +22,8 @@ export function createIdentitiesSection({ client, change }: UserView): Identitie
   const nameOf = (provider: string): string =>
     buttons.find(({ dataset }) => dataset.provider === provider)?.dataset.name ?? provider;
 
+  // The form has no button of its own: the key Enter in its field does nothing.
+  onSubmit(form, async () => {});
   for (const button of buttons) {
     const { provider = "" } = button.dataset;
     button.addEventListener("click", () => {
