@@ -62,6 +62,21 @@ async function submit({ keyboard }: Page, text: string): Promise<void> {
   await keyboard.press("Enter");
 }
 
+inFullRun(test)("a reset that this tab has requested ends in the account", async () => {
+  await using server = await startMailServer();
+  await using service = await startService();
+  await using _sender = await startSender(service, smtp(server));
+  const { email } = await service.createUser();
+  await server.waitFor(1);
+  const { page } = await visit(`${service.url}/account/forgot-password`);
+  await submit(page, email);
+  await page.getByText("a link is on its way").waitFor();
+  await page.goto(await linkOf(server, 2));
+  await submit(page, PASSWORD);
+  await page.getByText("Your password is changed, and you are logged in.").waitFor();
+  await page.getByText(`You are logged in as ${email}`).waitFor();
+});
+
 inFullRun(test)(
   "a new e-mail is approved and confirmed with the keyboard by a user who knows what it ends, unless another user has it now",
   async () => {
