@@ -300,8 +300,8 @@ export function createClient(options: ClientOptions): Client {
       await codes.keep(email, state);
       return toEmailLogin(email, state);
     },
-    async begunEmailLogin() {
-      const code = await codes.newest();
+    async begunEmailLogin(init) {
+      const code = await untilAborted(codes.newest(), init?.signal);
       return code && toEmailLogin(code.email, code.state);
     },
     register: (body, init) => send("POST", "/auth/register", { body, member: "id" }, init),

@@ -201,7 +201,7 @@ export interface Client extends Operations {
   /** Requests a mail with a code to log in. Resolves even if no user has the e-mail. */
   emailLogin(email: string, options?: RequestOptions): Promise<EmailLogin>;
   /** The login whose code this tab requested last, for example before a reload; undefined if no code is valid any more. */
-  begunEmailLogin(): Promise<EmailLogin | undefined>;
+  begunEmailLogin(options?: Pick<RequestOptions, "signal">): Promise<EmailLogin | undefined>;
   register(user: RegisterRequest, options?: RequestOptions): Promise<User>;
   /** Logs in and stores the token. Later requests send the stored token. */
   login(credentials: LoginRequest, options?: RequestOptions): Promise<Token>;

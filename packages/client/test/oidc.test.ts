@@ -211,6 +211,7 @@ test("a code from a mail logs in with the state of its request, also if it was n
     const states = sent.filter(([path]) => path === "/auth/login/email").map(([, { state }]) => state);
     expect(states).toEqual(["code 3", "code 1"]);
     expect(await errorOf(login.finish("0"))).toMatchObject({ code: "LOGIN_CODE_INVALID" });
+    expect((await (isBrowser ? open() : client).begunEmailLogin())?.email).toBe("joan@example.com");
     // The login has ended the codes of Ada.
     expect(sent.at(-1)?.[1].state).toBe("code 3");
   }

@@ -45,7 +45,7 @@ function createStorage(text: string) {
 function createService(renewals: (() => Response | Promise<Response>)[] = []) {
   const requests: string[] = [];
   const events: unknown[] = [];
-  const open = (options: { storage?: TokenStorage; token?: string }) =>
+  const open = (options: { storage?: TokenStorage; token?: string; renewsExpiredTokens?: boolean }) =>
     createClient({
       baseUrl: "http://service.example",
       ...options,
@@ -79,6 +79,19 @@ test("requests with an expired token wait for one renewal", async () => {
   await Promise.all([client.getMe(), client.getMe(), client.updateMe({ username: "ada" })]);
   expect(requests.toSorted()).toEqual([READ, READ, "PATCH /auth/me valid", RENEWAL].toSorted());
   expect(events).toEqual([RENEWED]);
+});
+
+test("a client that renews no expired tokens ends the login, and renews a token that is due", async () => {
+  const expired = createService();
+  const { storage } = createStorage(storedAt(75));
+  const client = expired.open({ storage, renewsExpiredTokens: false });
+  expect(await errorOf(client.getMe())).toMatchObject({ code: "INVALID_TOKEN" });
+  expect(expired.requests).toEqual([REJECTED]);
+  expect(client.token).toBeUndefined();
+  const due = createService();
+  const isDue = createStorage(storedAt(50 / 60)).storage;
+  await due.open({ storage: isDue, renewsExpiredTokens: false }).getToken();
+  expect(due.requests).toEqual([RENEWAL]);
 });
 
 test("what release 2.0.0 stored is renewed before it is used, too", async () => {
