@@ -132,7 +132,7 @@ test("a role of PostgreSQL that can only change users writes events, whatever it
   await database.users.create(ada);
   await database.events.enable(30);
   await query("create role support; grant select, update on users to support");
-  await query(`create schema decoy; grant usage on schema decoy to support;
+  await query(`create schema decoy; grant usage on schema decoy to public;
     create table decoy.events (like public.events); create table decoy.events_state (like public.events_state);
     create function decoy.fail(text, text) returns boolean language sql as 'select 1 / 0 = 1';
     create operator decoy.<> (leftarg = text, rightarg = text, function = decoy.fail);
