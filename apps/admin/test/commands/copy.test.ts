@@ -1,13 +1,11 @@
 /** `copy` between databases of both kinds: every column of every table, what the service promises afterwards, and refusals. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { expectSentence, runToolAlone, startTool } from "../support/tool.ts";
-
-setDefaultTimeout(60_000);
 
 /** More than a page of a copy. */
 const ROWS = 1_100;
