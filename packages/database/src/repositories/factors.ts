@@ -180,7 +180,9 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
       await run(orm.execute(sql`insert into ${outbox} (kind, user_id) ${row}`));
     },
     pauseSeconds: async (userId) => {
-      const query = orm.select({ remaining, failures }).from(factors).where(eq(factors.userId, userId));
+      const isCounted = sql`${secondsUntil(failedAt)} <= ${CLOCK_DIFFERENCE_SECONDS}`;
+      const own = and(eq(factors.userId, userId), isCounted);
+      const query = orm.select({ remaining, failures }).from(factors).where(own);
       const [found] = await run(query);
       return found && found.failures >= FREE_FAILURES ? Math.max(0, Number(found.remaining)) : 0;
     },

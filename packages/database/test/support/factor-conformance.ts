@@ -59,6 +59,22 @@ export function factorConformance(test: Test): void {
     expect((await Promise.all(use)).sort()).toEqual([1, null]);
   });
 
+  test("a failure counts for the pause until it is over, unless its time is in the future", async ({
+    factors,
+    users,
+    query,
+  }) => {
+    const user = await createUser({ users });
+    await factors.create(factorOf("one"), user, tokenOf(user), { ...SILENT, replaced: null });
+    const pauseAfter = async (seconds: number) => {
+      const time = new Date(Date.now() + seconds * 1000).toISOString();
+      await query(`update factors set failures = 5, failed_at = '${time}'`);
+      return factors.pauseSeconds(user.id);
+    };
+    expect(await pauseAfter(-20)).toBeWithin(1, 41);
+    for (const seconds of [-61, 3600]) expect(await pauseAfter(seconds)).toBe(0);
+  });
+
   test("a replacement is conditional on the present factor and token version, and ends all tokens", async (database) => {
     const { factors } = database;
     const user = await createUser(database);
