@@ -71,10 +71,14 @@ const HASH_LENGTH = 24;
 export const hashOf = (bytes: Uint8Array): string =>
   new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, HASH_LENGTH);
 
-/** Responds in the coding that the client prefers, or with 304 if the client already has the content (RFC 9110 §13). */
+/**
+ * Responds in the coding that the client prefers, or with 304 if the client already has the content (RFC 9110 §13).
+ * @param chosenBy the header by which the content was chosen. @default none
+ */
 export async function serve(
   content: Content,
   { request, set }: Pick<Context, "request" | "set">,
+  chosenBy: string | null = null,
 ): Promise<Blob | Uint8Array | undefined> {
   const coding = negotiateCoding(request.headers.get("accept-encoding"));
   const etag = coding === null ? `"${content.hash}"` : `"${content.hash}-${coding}"`;
@@ -82,7 +86,7 @@ export async function serve(
   Object.assign(set.headers, content.headers, {
     etag,
     "cache-control": content.cacheControl,
-    vary: `${CORS_HEADERS.vary}, Accept-Encoding`,
+    vary: `${CORS_HEADERS.vary}, Accept-Encoding${chosenBy === null ? "" : `, ${chosenBy}`}`,
   });
   if (isCached(request.headers.get("if-none-match"), etag)) {
     set.status = 304;

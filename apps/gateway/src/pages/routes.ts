@@ -1,15 +1,17 @@
 /** Serves the OpenAPI document, the two pages that display it, the pages of accounts, and the assets of all pages. */
-import { AUTHORIZE_PATH } from "@latchkey/contracts";
+import { AUTHORIZE_PATH, type Language } from "@latchkey/contracts";
 import { type Context, Elysia, NotFoundError } from "elysia";
 import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
 import { createAccountPage } from "./account.ts";
 import { type AuthorizePageOptions, authorizePage } from "./authorize.ts";
+import type { CardPages } from "./card.ts";
 import { createText, once, serve } from "./content.ts";
+import { chooseLanguage, languageVary } from "./language.ts";
 import { ACCOUNT_PATH, createLinkPages, RESET_REQUEST_PATH } from "./links.ts";
 import type { LoginContext } from "./login.ts";
 import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
-import { en } from "./texts/en.ts";
+import { PAGE_TEXTS } from "./texts/texts.ts";
 
 /** The page of accounts exists if the service sends mail, or has passkeys, providers, second factors or hosted login. */
 interface PageRoutesOptions extends Omit<LoginContext, "texts"> {
@@ -19,23 +21,28 @@ interface PageRoutesOptions extends Omit<LoginContext, "texts"> {
   readonly createDocument: () => Promise<string>;
 }
 
+type PageContext = Pick<Context, "request" | "set">;
+
 export function pageRoutes(options: PageRoutesOptions) {
   const { createDocument, assets, product, rules, providers, redirectUris } = options;
   const { hostedLogin } = options;
   const { sendsMail, hasPasskeys, hasIdentities, hasSecondFactor } = rules;
-  const card = { product, texts: en, assets, rules };
-  const context = { ...card, providers, redirectUris };
+  const { languages } = rules;
+  const contextOf = (language: Language): LoginContext => ({
+    ...{ product, texts: PAGE_TEXTS[language], assets, rules },
+    ...{ providers, redirectUris },
+  });
   const json = once(async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" }),
   );
-  const pages = {
-    "/docs": EXPLORER,
-    "/redoc": REFERENCE,
-    ...((sendsMail || hasPasskeys || hasIdentities || hasSecondFactor || hostedLogin) &&
-      createAccountPage(context)),
-    ...(sendsMail && createLinkPages(card)),
-  };
-  const contents = mapMembers(pages, (page, path) => createPage(path, page, assets));
+  const create = (pages: CardPages) => mapMembers(pages, (page, path) => createPage(path, page, assets));
+  const isAccountOn = sendsMail || hasPasskeys || hasIdentities || hasSecondFactor || hostedLogin !== null;
+  const pagesIn = (language: Language): CardPages => ({
+    ...(isAccountOn && createAccountPage(contextOf(language))),
+    ...(sendsMail && createLinkPages(contextOf(language))),
+  });
+  const inLanguages = new Map(languages.map((language) => [language, create(pagesIn(language))]));
+  const contents = create({ "/docs": EXPLORER, "/redoc": REFERENCE });
   const hidden = { detail: { hide: true } };
 
   const routes = new Elysia({ name: "documents" })
@@ -47,18 +54,32 @@ export function pageRoutes(options: PageRoutesOptions) {
   if (sendsMail) addRedirect(302, "/.well-known/change-password", RESET_REQUEST_PATH);
   // Earlier releases had a page of passkeys.
   if (hasPasskeys) addRedirect(303, "/account/passkeys", ACCOUNT_PATH);
-  for (const [path, content] of [...Object.entries(contents), ...assets.contents]) {
+  const addPage = (path: string, respond: (context: PageContext) => Promise<Blob | Uint8Array | undefined>) =>
     routes.get(
       path,
       // The relative URLs of a page are wrong below a path with a trailing slash, which the router also accepts.
       async (context) =>
-        context.path === path
-          ? serve(content, context)
-          : redirect(308, relativeUrl(context.path, path), context),
+        context.path === path ? respond(context) : redirect(308, relativeUrl(context.path, path), context),
       hidden,
     );
+  for (const [path, content] of [...Object.entries(contents), ...assets.contents])
+    addPage(path, (context) => serve(content, context));
+  const chosenBy = languageVary(languages);
+  for (const path of Object.keys(pagesIn(languages[0])))
+    addPage(path, async (context) => {
+      const content = inLanguages.get(chooseLanguage(context.request, languages))?.[path];
+      return content && serve(content, context, chosenBy);
+    });
+  if (hostedLogin) {
+    const logins = new Map(
+      languages.map((language) => [language, authorizePage({ ...contextOf(language), hostedLogin })]),
+    );
+    const logIn = (context: PageContext & Pick<Context, "path">) => {
+      if (chosenBy !== null) context.set.headers.vary = `${CORS_HEADERS.vary}, ${chosenBy}`;
+      return logins.get(chooseLanguage(context.request, languages))?.(context);
+    };
+    routes.get(AUTHORIZE_PATH, logIn, hidden);
   }
-  if (hostedLogin) routes.get(AUTHORIZE_PATH, authorizePage({ ...context, hostedLogin }), hidden);
   return routes;
 }
 

@@ -4,7 +4,7 @@
  */
 import { type Client, LatchkeyError } from "@latchkey/client";
 import { codeOf, type Members, onSubmit, PageError, run, showErrors } from "./forms.ts";
-import { all, find, findForm, get, HERE, setText, texts } from "./page.ts";
+import { all, find, findForm, get, HERE, locale, setText, texts } from "./page.ts";
 import { isStorageBlocked, pendingFactor, type Way } from "./tab.ts";
 
 type Step = "login" | "register" | "factor" | "confirm";
@@ -91,7 +91,7 @@ export function startLogin(options: LoginOptions) {
   });
 
   onSubmit(findForm("register-form"), async ({ email = "", username = "", password = "" }) => {
-    await client.register({ email, username, password });
+    await client.register({ email, username, password, locale });
     try {
       await finish("password", () => client.login({ email, password }), true);
     } catch (error) {

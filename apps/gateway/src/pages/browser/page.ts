@@ -1,4 +1,5 @@
 /** What every page of accounts has: its elements, its texts, and the address of the service. */
+import type { Client } from "@latchkey/client";
 import type { ScriptTexts } from "../texts/en.ts";
 
 /** The cast assumes that the caller knows the element: the service writes the pages. */
@@ -36,6 +37,8 @@ export const unbroken = (text: string): string => text.replaceAll(/\b(e)-(mail)/
 
 /** In the language of the page. */
 const { lang } = document.documentElement;
+/** The cast is safe because every language of a page is one that users can have. A service with one language ignores the member. */
+export const locale = lang as Parameters<Client["register"]>[0]["locale"];
 export const dateOf = (time: string): string =>
   new Date(time).toLocaleDateString(lang, { dateStyle: "long" });
 
