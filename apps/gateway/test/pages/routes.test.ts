@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { readAssets } from "../../src/pages/assets.ts";
 import { pageRoutes } from "../../src/pages/routes.ts";
-import { shareService } from "../support/service.ts";
+import { shareService, startService } from "../support/service.ts";
 
 const CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 const NOT_FOUND = '{"detail":"Not Found","code":"NOT_FOUND"}';
@@ -71,4 +71,18 @@ test("one failure to create the OpenAPI document does not last, and later reques
   expect((await get()).status).toBe(500);
   for (const response of await Promise.all([get(), get()])) expect(await response.text()).toBe("{}");
   expect(created).toBe(2);
+});
+
+test("the pages of accounts have the language of ?lang or of the browser, and vary with it; those of documents do not", async () => {
+  await using service = await startService({ env: { LANGUAGES: "en,de" } });
+  const read = async (path: string, accepted = "en") => {
+    const response = await fetch(service.url + path, { headers: { "accept-language": accepted } });
+    const [, language] = /<html lang="(\w+)">/.exec(await response.text()) ?? [];
+    return [language, response.headers.get("vary")];
+  };
+  const varying = "Origin, Accept-Encoding, Accept-Language";
+  expect(await read("/account", "de-CH")).toEqual(["de", varying]);
+  expect(await read("/account/reset-password?lang=de")).toEqual(["de", varying]);
+  expect(await read("/account?lang=../../x")).toEqual(["en", varying]);
+  expect(await read("/docs?lang=de", "de")).toEqual(["en", "Origin, Accept-Encoding"]);
 });
