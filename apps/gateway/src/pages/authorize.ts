@@ -13,9 +13,10 @@ import {
   readAuthorizationRequest,
 } from "./authorization-request.ts";
 import { createCard } from "./card.ts";
-import { ACCOUNT_PATH } from "./links.ts";
+import { factorSection } from "./factor.ts";
 import { type LoginContext, loginSteps } from "./login.ts";
 import { createPage, type PageOptions, relativeUrl } from "./pages.ts";
+import { section } from "./section.ts";
 import type { PageTexts } from "./texts/en.ts";
 
 export interface AuthorizePageOptions extends LoginContext {
@@ -85,16 +86,30 @@ const returnContent = (
 <p role="alert" class="problem">${texts.authorize.error}</p>
 <p>${linkTo(texts, to, url)}</p>`;
 
+const UNMET = "unmet_authentication_requirements";
+
+/** Shown to a user who has no second factor, but the application asks for one. */
+const enrolment = (options: AuthorizePageOptions, name: string, unmetUrl: string): string => {
+  const { authorize } = options.texts;
+  return `<div id="user" hidden>
+<h1 id="welcome" tabindex="-1">${authorize.enrol(name)}</h1>
+${section(factorSection(options, AUTHORIZE_PATH))}
+<p class="others"><a href="${Bun.escapeHTML(unmetUrl)}">${authorize.withoutFactor(name)}</a></p>
+</div>`;
+};
+
 /** The script reads the request from the attributes, which the service has checked, not from the address. */
 function loginCard(read: AuthorizationRequest, options: AuthorizePageOptions): PageOptions {
   const { client, redirectUri, challenge, state, loginHint, requiresSecondFactor, isClicked } = read;
   const name = Bun.escapeHTML(client.name);
+  const unmetUrl = requiresSecondFactor ? errorUrl(read, UNMET, options.hostedLogin.issuer) : undefined;
   const data = {
     "client-id": client.clientId,
     "redirect-uri": redirectUri,
     "code-challenge": challenge,
     state,
     "login-hint": loginHint,
+    "unmet-url": unmetUrl,
     // Where nobody can register, the page shows the login.
     prompt: read.isRegistration && options.rules.acceptsRegistrations ? "create" : undefined,
   };
@@ -103,13 +118,6 @@ function loginCard(read: AuthorizationRequest, options: AuthorizePageOptions): P
     .join("");
   const { texts } = options;
   const { authorize } = texts;
-  const unmetUrl = errorUrl(read, "unmet_authentication_requirements", options.hostedLogin.issuer);
-  const unmet = `<div id="unmet" tabindex="-1" hidden>
-<p role="alert" class="problem">${authorize.unmet(name)}</p>
-<p><a href="${relativeUrl(AUTHORIZE_PATH, ACCOUNT_PATH)}" target="_blank">${authorize.setUp}</a>. ${authorize.logInAgain}</p>
-<p>${linkTo(texts, read, unmetUrl)}</p>
-</div>
-`;
   return cardOf(
     options,
     authorize.title,
@@ -118,7 +126,8 @@ function loginCard(read: AuthorizationRequest, options: AuthorizePageOptions): P
 ${isClicked ? `<p>${linkTo(texts, read, "", ` id="return"`)}</p>` : ""}
 </div>
 <p class="status" id="status" role="status" tabindex="-1"></p>
-${requiresSecondFactor ? unmet : ""}${loginSteps(options, { path: AUTHORIZE_PATH, title: authorize.heading(name) })}`,
+${unmetUrl === undefined ? "" : enrolment(options, name, unmetUrl)}
+${loginSteps(options, { path: AUTHORIZE_PATH, title: authorize.heading(name) })}`,
     "authorize.js",
   );
 }

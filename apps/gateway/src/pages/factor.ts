@@ -7,7 +7,7 @@ import { currentPasswordField, type Section } from "./section.ts";
 const button = (id: string, text: string): string =>
   `<button type="button" class="other" id="${id}">${text}</button>`;
 
-function enrolment({ texts: { account }, rules, assets }: CardContext): string {
+function enrolment({ texts: { account }, rules, assets }: CardContext, path: string): string {
   const code = field({
     ...{ name: "code", id: "factor-new-code", label: account.factorCode, autocomplete: "one-time-code" },
     ...{ rule: account.factorCodeRule, isNumeric: true },
@@ -18,7 +18,7 @@ function enrolment({ texts: { account }, rules, assets }: CardContext): string {
   });
   return `<div id="factor-create" tabindex="-1" hidden>
 <p>${account.factorScan}</p>
-<div id="factor-qr" data-src="${relativeUrl(ACCOUNT_PATH, assets.paths["qr-code.js"])}"></div>
+<div id="factor-qr" data-src="${relativeUrl(path, assets.paths["qr-code.js"])}"></div>
 <p>${account.factorSecret} <code id="factor-secret"></code></p>
 <p><a id="factor-open">${account.factorOpen}</a></p>
 ${form(`id="factor-create-form"`, rules.sendsMail ? `${code}\n${mailed}` : code, account.factorCreate)}
@@ -59,7 +59,8 @@ ${[button("recovery-copy", account.copy), button("recovery-download", account.do
 </div>
 </div>`;
 
-export const factorSection = (context: CardContext): Section => ({
+/** @param path where the page is */
+export const factorSection = (context: CardContext, path = ACCOUNT_PATH): Section => ({
   id: "factor",
   title: context.texts.account.factor,
   hasValue: true,
@@ -70,6 +71,6 @@ export const factorSection = (context: CardContext): Section => ({
     context.texts.account.factorBegin,
   )}
 ${present(context)}
-${enrolment(context)}
+${enrolment(context, path)}
 ${recovery(context)}`,
 });

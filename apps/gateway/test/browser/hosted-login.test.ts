@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout } from "bun:test";
 import type { ExchangedToken } from "@latchkey/contracts";
 import { browserTest, DESKTOP, PHONE } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
+import { createApplication, createVerified, mailedCode } from "../support/factors.ts";
 import { CALLBACK, CHALLENGE, exchange, startWithClients } from "../support/hosted-login.ts";
 import type { Service, TestUser } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
@@ -60,16 +61,13 @@ test.each([PHONE, DESKTOP])(
   },
 );
 
-test("without the second factor that an application asks for, the page offers to set one up, and returns an error by a click", async () => {
+test("without the second factor that an application asks for, the page offers to set one up, or returns an error by a click", async () => {
   await using service = await startWithClients({ env: { AUTH_SECOND_FACTOR: "true" } });
   const user = await service.createUser();
   const { page } = await (await sharedBrowser()).visit(addressOf(service, { acr_values: "2fa" }), PHONE);
   const reached = answerAs(page, "https://app.example.com");
   await logIn(page, user);
-  const setUp = page.getByRole("link", { name: "Set it up in your account" });
-  expect(new URL((await setUp.getAttribute("href")) ?? "", page.url()).href).toBe(`${service.url}/account`);
-  expect(await page.locator("#password").isVisible()).toBe(true);
-  await page.getByRole("link", { name: "Return to Example" }).click();
+  await page.getByRole("link", { name: "Return to Example without it" }).click();
   const { searchParams } = await reached;
   expect([searchParams.get("error"), searchParams.get("code")]).toEqual([
     "unmet_authentication_requirements",
@@ -89,4 +87,25 @@ test("a program on the user's machine is named, and gets the code by a click", a
   const { searchParams } = await reached;
   const code = searchParams.get("code") ?? "";
   (await exchange(service, code, { client_id: "native", redirect_uri })).expect<ExchangedToken>(200);
+});
+
+test("a user without the second factor that the application asks for sets one up, and returns with it", async () => {
+  await using service = await startWithClients({ env: { AUTH_SECOND_FACTOR: "true" } });
+  const user = await createVerified(service);
+  const { page } = await (await sharedBrowser()).visit(addressOf(service, { acr_values: "2fa" }), PHONE);
+  const reached = answerAs(page, "https://app.example.com");
+  await logIn(page, user);
+  await page.fill("#factor-current", user.password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("img", { name: "QR code" }).waitFor();
+  const secret = (await page.locator("#factor-secret").textContent())?.replaceAll(" ", "") ?? "";
+  await page.fill("#factor-new-code", createApplication(secret).at(0));
+  await page.fill("#factor-email-code", await mailedCode(service, user));
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "I have saved them" }).click();
+  const { searchParams } = await reached;
+  expect(searchParams.get("error")).toBeNull();
+  const response = await exchange(service, searchParams.get("code") ?? "");
+  const [, claims = ""] = response.expect<ExchangedToken>(200).access_token.split(".");
+  expect(JSON.parse(Buffer.from(claims, "base64url").toString()).acr).toBe("2fa");
 });

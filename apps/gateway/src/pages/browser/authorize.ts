@@ -3,17 +3,24 @@
  * attributes of the page. The token is only in memory, and forgotten when the page is left, so the page always logs in anew.
  */
 import { createClient } from "@latchkey/client";
-import { activateReveals, resetForms } from "./forms.ts";
+import { createFactorSection } from "./factor-section.ts";
+import { activateReveals, messageOf, resetForms } from "./forms.ts";
 import { startLogin } from "./login.ts";
-import { find, get, ROOT, setText, texts } from "./page.ts";
+import { find, get, ROOT, setHidden, setText, texts } from "./page.ts";
 import { pendingAuthorization } from "./tab.ts";
+import { createUserView, learnWay, showUser } from "./user-view.ts";
 
 activateReveals();
 const authorization = get("authorization");
-const { clientId = "", redirectUri = "", codeChallenge = "", state, loginHint } = authorization.dataset;
+const {
+  clientId = "",
+  redirectUri = "",
+  codeChallenge = "",
+  state,
+  loginHint,
+  unmetUrl,
+} = authorization.dataset;
 const link = find<HTMLAnchorElement>("return");
-/** Shown to a user without the second factor that the application asks for: the account page sets one up. */
-const unmet = find("unmet");
 /** A code is valid for a minute. */
 const NEW_CODE_MS = 30 * 1000;
 
@@ -21,29 +28,45 @@ const client = createClient({ baseUrl: ROOT });
 
 const login = startLogin({
   client,
-  async onLogin() {
-    if (unmet && !isSecondFactorUsed()) {
-      logOut();
-      unmet.hidden = false;
-      unmet.focus();
-      return;
-    }
-    const url = await requestReturn();
-    login.hide();
-    authorization.hidden = false;
-    get("returning").focus();
-    if (link) {
-      link.href = url;
-      keepLinkValid(link);
-    } else {
-      client.logout();
-      location.replace(url);
-    }
+  async onLogin(way) {
+    learnWay(way);
+    if (unmetUrl !== undefined && !isSecondFactorUsed()) await beginEnrolment();
+    else await goBack();
   },
   isRegistration: authorization.dataset.prompt === "create",
   providerPage: `${ROOT}account`,
   onLeave: () => pendingAuthorization.write({ address: location.href }),
 });
+
+async function goBack(): Promise<void> {
+  const url = await requestReturn();
+  login.hide();
+  setHidden("user", true);
+  authorization.hidden = false;
+  get("returning").focus();
+  if (link) {
+    link.href = url;
+    keepLinkValid(link);
+  } else {
+    client.logout();
+    location.replace(url);
+  }
+}
+
+const view = createUserView(client, () => {});
+const factor = createFactorSection(view, logOut, () => {
+  goBack().catch((error) => logOut(messageOf(error)));
+});
+
+/** The application asks for a second factor, which the user does not have. */
+async function beginEnrolment(): Promise<void> {
+  await factor.show?.();
+  showUser(undefined);
+  login.hide();
+  get("user").hidden = false;
+  get<HTMLDetailsElement>("factor-section").open = true;
+  get("welcome").focus();
+}
 
 /** Whether the login had a second factor. */
 function isSecondFactorUsed(): boolean {
@@ -64,6 +87,8 @@ async function requestReturn(): Promise<string> {
 
 function logOut(reason = ""): void {
   client.logout();
+  factor.clear?.();
+  setHidden("user", true);
   authorization.hidden = true;
   resetForms();
   login.show();

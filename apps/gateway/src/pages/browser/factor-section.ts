@@ -19,9 +19,11 @@ const recoveryCodes = createTabValue<readonly string[]>("recovery codes");
 /** Groups of four are easier to type. */
 const grouped = (text: string): string => text.match(/.{1,4}/g)?.join(" ") ?? text;
 
+/** @param onDone called once the user has saved the recovery codes. @default the section shows the second factor */
 export function createFactorSection(
   { client, onChange }: UserView,
   logOut: (reason: string) => void,
+  onDone?: () => void,
 ): Section {
   const section = find<HTMLDetailsElement>("factor-section");
   if (!section) return {};
@@ -114,6 +116,7 @@ export function createFactorSection(
   find("recovery-print")?.addEventListener("click", () => print());
   find("recovery-done")?.addEventListener("click", () => {
     recoveryCodes.write(null);
+    if (onDone) return onDone();
     showStep(isOn);
     section.querySelector<HTMLElement>("summary")?.focus();
   });

@@ -91,7 +91,7 @@ export function startLogin(options: LoginOptions) {
   });
 
   onSubmit(findForm("register-form"), async ({ email = "", username = "", password = "" }) => {
-    await client.register({ email, username, password, locale });
+    await client.register({ email, username, password, ...(locale !== undefined && { locale }) });
     try {
       await finish("password", () => client.login({ email, password }), true);
     } catch (error) {

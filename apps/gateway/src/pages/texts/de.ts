@@ -126,14 +126,14 @@ export const de: PageTexts = {
     deletionButton: "Mein Konto löschen",
   },
   authorize: {
+    enrol: (application) =>
+      `${application} verlangt einen zweiten Faktor. Richten Sie einen ein, um fortzufahren.`,
+    withoutFactor: (application) => `Ohne ihn zu ${application} zurückkehren`,
     title: "Anmelden",
     heading: (application) => `Melden Sie sich an, um zu ${application} zu gelangen`,
     loggedIn: "Sie sind angemeldet",
     returning: (application) => `Sie werden zu ${application} weitergeleitet …`,
     returnTo: (application) => `Zurück zu ${application}`,
-    unmet: (application) => `${application} verlangt einen zweiten Faktor, den Ihr Konto noch nicht hat.`,
-    setUp: "In Ihrem Konto einrichten",
-    logInAgain: "Melden Sie sich danach hier noch einmal an.",
     problemTitle: "Dieser Link funktioniert nicht",
     problem: "Der Fehler liegt bei der Anwendung, von der Sie kommen. Es wurde niemand angemeldet.",
     forDevelopers: "Für ihre Entwickler:",

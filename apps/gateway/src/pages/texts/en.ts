@@ -116,15 +116,13 @@ export const en = {
     deletionButton: "Delete my account",
   },
   authorize: {
+    enrol: (application: string) => `${application} asks for a second factor. Set one up to continue.`,
+    withoutFactor: (application: string) => `Return to ${application} without it`,
     title: "Log in",
     heading: (application: string) => `Log in to continue to ${application}`,
     loggedIn: "You are logged in",
     returning: (application: string) => `Returning to ${application}…`,
     returnTo: (application: string) => `Return to ${application}`,
-    unmet: (application: string) =>
-      `${application} asks for a second factor, which your account does not have yet.`,
-    setUp: "Set it up in your account",
-    logInAgain: "Then log in here again.",
     problemTitle: "This link does not work",
     problem: "The application that sent you here must be corrected. Nobody is logged in.",
     forDevelopers: "For its developers:",
