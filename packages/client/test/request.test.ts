@@ -122,7 +122,7 @@ test.each(FOREIGN)(
   "%s is a LatchkeyError with its status and ends no session",
   async (_name, respond, status) => {
     const { client, ended } = startClient(respond);
-    const notRequests = ["logout", "close", "getToken", "todoPages", "todos"];
+    const notRequests = ["logout", "close", "getToken", "begunEmailLogin", "todoPages", "todos"];
     const groups = [client, { list: client.passkeys.list }, { list: client.oidc.list }];
     const methods = groups.flatMap((group) => Object.entries(group));
     const requests = methods.filter(

@@ -33,7 +33,7 @@ test.each([
   ["an SVG without xmlns", SVG.replace(/ xmlns="[^"]+"/, "")],
   ["not a whole PNG", PNG.slice(0, -1)],
   ["not a whole PNG", PNG.slice(0, 8)],
-  ["not 1 to 4096 pixels", PNG.slice(0, 16) + "\xff\xff\xff\xff" + PNG.slice(20)],
+  ["not 1 to 4096 pixels", `${PNG.slice(0, 16)}\xff\xff\xff\xff${PNG.slice(20)}`],
 ])("a file is rejected: %s", (problem, content) => {
   expect(() => parse(content)).toThrow(problem);
 });

@@ -17,6 +17,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const INDEXES = [
   ...[
     "events_created_at",
+    "events_unnumbered",
     "factors_key_id",
     "identities_user_id",
     "outbox_email_digest",

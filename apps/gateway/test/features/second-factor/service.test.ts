@@ -128,7 +128,7 @@ eachDatabase((start) => {
     await completeLogin(service, state, user.application.at(-3));
     await service.request("/healthz");
     const rejected = service.log.findLast(({ event }) => event === "factor.rejected");
-    expect(rejected?.["stepsLate"]).toBeWithin(3, 6);
+    expect(rejected?.stepsLate).toBeWithin(3, 6);
   });
 
   test("a state ends with the password, the tokens and the factor, and is no token", async () => {
