@@ -21,7 +21,7 @@ async function deliver(id, type, timestamp, data) {
     const init = { method: "POST", headers, body, signal: AbortSignal.timeout(15_000) };
     const response = await fetch(target, init).catch((error) => error);
     if (response.ok) return;
-    console.error(`${id}: ${response.status ?? response.message}`);
+    process.stderr.write(`${id}: ${response.status ?? response.message}\n`);
     await setTimeout(pauseMs);
   }
 }
@@ -47,7 +47,7 @@ for (let cursor = await readFile("cursor", "utf8").catch(() => ""); ; ) {
     cursor = page?.next_cursor ?? "";
     await writeFile("cursor", cursor);
   } catch (error) {
-    console.error(error.message);
+    process.stderr.write(`${error.message}\n`);
     await setTimeout(1000);
   }
 }

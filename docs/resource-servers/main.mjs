@@ -69,7 +69,7 @@ async function followEvents() {
         if (keptUntil < performance.now()) latest.delete(id);
         else break;
     } catch (error) {
-      console.error(error.message);
+      process.stderr.write(`${error.message}\n`);
       await setTimeout(1000);
     }
   }
