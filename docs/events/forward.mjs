@@ -2,10 +2,9 @@ import { createHmac } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 
-const url = process.env.LATCHKEY_ADMIN_URL ?? "http://127.0.0.1:3001";
-const key = process.env.LATCHKEY_EVENT_KEY;
-const target = process.env.WEBHOOK_URL;
-const secret = Buffer.from(process.env.WEBHOOK_SECRET.replace("whsec_", ""), "base64");
+const { LATCHKEY_ADMIN_URL: url = "http://127.0.0.1:3001", LATCHKEY_EVENT_KEY: key } = process.env;
+const { WEBHOOK_URL: target, WEBHOOK_SECRET } = process.env;
+const secret = Buffer.from(WEBHOOK_SECRET.replace("whsec_", ""), "base64");
 
 async function deliver(id, type, timestamp, data) {
   const body = JSON.stringify({ type, timestamp, data });

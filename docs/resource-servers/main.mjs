@@ -24,8 +24,8 @@ const expected = {
 };
 
 // With a key of ADMIN_EVENT_KEYS, bans, deletions and revocations arrive within two seconds; otherwise, when a token expires.
-const eventKey = process.env.LATCHKEY_EVENT_KEY;
-const eventsUrl = process.env.LATCHKEY_EVENTS_URL ?? "http://127.0.0.1:3001/admin/events";
+const { LATCHKEY_EVENT_KEY: eventKey } = process.env;
+const { LATCHKEY_EVENTS_URL: eventsUrl = "http://127.0.0.1:3001/admin/events" } = process.env;
 const keepSeconds = 60 * 60 + 60; // AUTH_TOKEN_EXPIRE_MINUTES, and a minute for clocks
 const latest = new Map(); // the latest event of each user, in the order of their arrival
 let restoredAt = 0;
