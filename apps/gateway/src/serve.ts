@@ -16,6 +16,7 @@ import { type MailSender, startMailSender } from "./mail/sender.ts";
 import { createLogger, type Logger } from "./observability/logger.ts";
 import { serveMetrics } from "./observability/metrics-server.ts";
 import { timedDatabase } from "./observability/timed-database.ts";
+import { logoPathOf } from "./pages/assets.ts";
 import { openRedisStore } from "./rate-limit/redis-store.ts";
 import { createMemoryStore } from "./rate-limit/store.ts";
 import { importTokenKeys } from "./tokens/token-keys.ts";
@@ -190,6 +191,7 @@ export async function serve(
       },
       writeMail: createMails({
         publicUrl: publicUrl ?? url,
+        logoPath: config.pages.logo && logoPathOf(config.pages.logo),
         ...{ linkTemplates, product, color, languages, texts },
       }),
       logger,

@@ -79,14 +79,20 @@ export function readAssets(primaryColor = "#000000", logo: Config["pages"]["logo
 /** Nothing in the picture runs or is loaded, also if it is opened as a page. Its styles are part of how it looks. */
 const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
-function addLogo(
-  { type, content, width, height }: NonNullable<Config["pages"]["logo"]>,
-  contents: Map<string, Content>,
-): Logo {
+type LogoFile = NonNullable<Config["pages"]["logo"]>;
+
+function createLogo({ type, content }: LogoFile) {
   const asset = createAsset(type, Buffer.from(content, "latin1"), { "content-security-policy": LOGO_POLICY });
-  const path = `/docs/assets/${asset.hash}/logo.${type === "image/png" ? "png" : "svg"}`;
+  return { asset, path: `/docs/assets/${asset.hash}/logo.${type === "image/png" ? "png" : "svg"}` };
+}
+
+/** Returns the path at which the service serves the logo, for mails. */
+export const logoPathOf = (logo: LogoFile): string => createLogo(logo).path;
+
+function addLogo(logo: LogoFile, contents: Map<string, Content>): Logo {
+  const { asset, path } = createLogo(logo);
   contents.set(path, asset);
-  return { path, width, height };
+  return { path, width: logo.width, height: logo.height };
 }
 
 /** Read once by each process: the files have megabytes, and a process of tests creates hundreds of services. */

@@ -97,10 +97,10 @@ export interface FactorRepository {
   count(): Promise<number>;
 }
 
+/** Also locks the record, so that an enrolment beside the removal of all factors is either removed or marks the database again. */
 const setOldestRelease = (transaction: Orm, { migrationRecords }: Dialect, release: string) =>
   transaction.execute(
-    sql`update ${migrationRecords} set oldest_release = ${release}
-      where created_at = ${MIGRATION_TIME} and oldest_release <> ${release}`,
+    sql`update ${migrationRecords} set oldest_release = ${release} where created_at = ${MIGRATION_TIME}`,
   );
 
 /** Keeps releases that do not ask for second factors from starting. In the transaction that stores one. */
@@ -224,13 +224,13 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
       }),
     deleteAll: () =>
       transact(async (transaction) => {
+        await setOldestRelease(transaction, dialect, OLDEST_RELEASE_WITHOUT);
         const removed = await transaction.delete(factors).returning({ userId: factors.userId });
         const has = sql`${users.factorId} is not null`;
         await transaction
           .update(users)
           .set({ factorId: null, ...revocation() })
           .where(has);
-        await setOldestRelease(transaction, dialect, OLDEST_RELEASE_WITHOUT);
         return removed.length;
       }),
     listKeyIds: async () => {
