@@ -17,7 +17,7 @@ export type ValidationIssue = ResponseOf<"register">[422]["detail"][number];
 type DocumentedBody = {
   [Id in keyof operations]: ResponseOf<Id>[keyof ResponseOf<Id>];
 }[keyof operations];
-type CodeOf<Body> = Body extends { code: infer Code } ? Code : never;
+type CodeOf<Body> = Body extends { detail: unknown; code: infer Code } ? Code : never;
 
 /** The codes in the OpenAPI document, and the codes for paths and methods that are not in the document. */
 export type ErrorCode = CodeOf<DocumentedBody> | "NOT_FOUND" | "METHOD_NOT_ALLOWED";

@@ -48,6 +48,7 @@ inFullRun(describe)("the packed package", () => {
       "deadline",
       "email-login",
       "errors",
+      "hosted-login",
       "index",
       "methods",
       "oidc",
