@@ -112,9 +112,11 @@ test("each event is logged once, in the line of its request, and no line contain
   const logged = lines.filter(({ event }) => event !== undefined);
   expect(logged.map((line) => [line.event, line.user_id, line.email_digest])).toEqual(events);
   // See verify-password.test.ts, familiar-networks.test.ts, verified-email.test.ts, administration-app.test.ts,
-  // and service.test.ts of passkeys, identities, email-login and second-factor.
+  // and service.test.ts of passkeys, identities, email-login, second-factor and hosted-login.
   const others = AUDIT_EVENTS.filter((event) =>
-    /^(passkey|identity|login_code|factor|admin)\.|unverified|factor_required|taken_over/.test(event),
+    /^(passkey|identity|login_code|factor|authorization_code|admin)\.|unverified|factor_required|taken_over/.test(
+      event,
+    ),
   );
   const seen = logged.map(({ event }) => event);
   expect(new Set([...seen, ...others, "password.rehashed", "login.inactive"])).toEqual(new Set(AUDIT_EVENTS));

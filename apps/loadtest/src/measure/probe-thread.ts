@@ -1,6 +1,6 @@
 /**
- * The thread of the probe stream requests `/healthz` at a constant rate. The first message to the thread contains the options;
- * the second message ends the probes. The thread posts the result when the probes have ended.
+ * The thread of the probe stream requests `/healthz` at a constant rate. It posts `ready` when it has started. The first message
+ * to the thread contains the options; the second message ends the probes. The thread posts the result when the probes have ended.
  */
 import { createHttpClient, type HttpClient, type LoadRequest } from "../load/http-client.ts";
 import type { MeasurementWindow } from "../load/loops.ts";
@@ -21,6 +21,9 @@ export interface ProbeResult {
   readonly failure: string | null;
 }
 
+/** The thread has started, or the probes have ended. */
+export type ProbeMessage = "ready" | ProbeResult;
+
 declare const self: Worker;
 
 const PROBE: LoadRequest = {
@@ -38,6 +41,8 @@ self.onmessage = async ({ data }: MessageEvent<ProbeOptions>) => {
   client = createHttpClient(data.url, TIMEOUT_MS);
   self.postMessage(await probe(client, data));
 };
+
+self.postMessage("ready" satisfies ProbeMessage);
 
 /** If the previous response delays a probe, latency counts from the intended start: a stall affects all probes due in it. */
 async function probe({ send }: HttpClient, { from, to }: MeasurementWindow): Promise<ProbeResult> {

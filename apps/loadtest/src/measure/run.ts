@@ -8,7 +8,7 @@ import { type MeasurementWindow, runClosedLoop, runOpenLoop } from "../load/loop
 import type { PrepareOptions } from "../load/prepare-requests.ts";
 import type { NextRequest, RunOptions } from "../load/scenarios.ts";
 import type { Latency } from "./histogram.ts";
-import { startProbeStream } from "./probe-stream.ts";
+import { openProbeStream } from "./probe-stream.ts";
 import { type OperationResult, Recorder } from "./recorder.ts";
 import type { ServerFigures, ServerMetrics } from "./server-metrics.ts";
 
@@ -47,11 +47,12 @@ export async function runLoad(options: RunLoadOptions) {
     load.kind === "open"
       ? await openArrivalClock(arrivalTimes({ ...load, seed, warmUpSeconds, durationSeconds }))
       : null;
+  const probes = await openProbeStream();
   const startAt = performance.now() + START_DELAY_MS;
   const from = startAt + warmUpSeconds * 1000;
   const window = { from, to: from + durationSeconds * 1000 };
   const recorder = new Recorder(window, load.kind);
-  const probes = startProbeStream(asked.url, window);
+  probes.start(asked.url, window);
   const report = (): void => {
     const elapsedSeconds = Math.max(0, (performance.now() - from) / 1000);
     onSecond?.({
