@@ -47,7 +47,7 @@ export function checkConfig(variables: Variables, context: ConfigContext) {
 
 /** Returns the part of the output of `--help` below the usage. */
 export const describeOptions = (): string => `
-  --ephemeral     serve the tests of an application: temporary database, free ports, mails as files
+  --ephemeral     serve tests: temporary database, free ports, mails as files
   --check-config  print the effective configuration, secrets masked, and exit
   --help          print this text and exit
   --version       print the version and exit

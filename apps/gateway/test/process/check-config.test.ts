@@ -51,7 +51,7 @@ test.each([[["--version", "--check-config"]], [["serve"]]])(
     const { stdout, stderr, code } = await run(args, {});
     expect([stdout, stderr, code]).toEqual([
       "",
-      `Invalid arguments: ${args.join(" ")}\nUsage: bun start [--check-config | --help | --version]\n`,
+      `Invalid arguments: ${args.join(" ")}\nUsage: bun start [--ephemeral | --check-config | --help | --version]\n`,
       64,
     ]);
   },
