@@ -16,7 +16,7 @@ const rekeyCommand = (variables: Variables): Command =>
   withExamples(
     new Command("rekey"),
     ["bun run admin factors rekey"],
-    "To replace the key: set the new one as AUTH_FACTOR_KEY_PREVIOUS on all replicas,\nthen as AUTH_FACTOR_KEY, with the old one as AUTH_FACTOR_KEY_PREVIOUS. Then run\nthis command with both variables, and remove the old key. The command runs beside\nthe service, and can be repeated.",
+    "To replace the key: set the new one as AUTH_FACTOR_KEY_PREVIOUS on all replicas,\nthen as AUTH_FACTOR_KEY, with the old one as AUTH_FACTOR_KEY_PREVIOUS. Then run\nthis command with both variables, and remove the old key. The command runs\nbeside the service, and can be repeated.",
   )
     .description("encrypt all second factors with the present AUTH_FACTOR_KEY")
     .option(...JSON_OPTION)

@@ -25,7 +25,7 @@ export const importCommand = (variables: Variables): Command =>
   withExamples(
     new Command("import"),
     ["bun run admin users import users.jsonl", "zcat users.gz | bun run admin users import - --commit"],
-    "Each line is a JSON object with email, password_hash (null: the user needs a new\npassword), username, and optionally is_active, email_verified, created_at,\nroles, claims, locale, the null_reason of a missing hash, and the id and\nlast_id of `users export`; see docs/import.md. To resume an import, run it again.\nWith --json, each rejected line is an object on a line of its own; the counts\nare the last one.",
+    "Each line is a JSON object with email, password_hash (null: the user needs a new\npassword), username, and optionally is_active, email_verified, created_at,\nroles, claims, locale, the null_reason of a missing hash, and the id and\nlast_id of `users export`; see docs/import.md. To resume an import, run it\nagain. With --json, each rejected line is an object on a line of its own; the\ncounts are the last one.",
   )
     .description("check a file of users with password hashes, and import it with --commit")
     .argument("<file>", "JSON Lines; - reads standard input")
