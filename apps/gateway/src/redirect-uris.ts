@@ -1,18 +1,17 @@
 /** Which redirect URIs of an application a request may name (RFC 6749 §3.1.2.3, RFC 8252 §7.3). */
 
 /** An application on the user's machine, which listens on a port that the system chooses. */
-const LOOPBACK = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(:[1-9]\d{0,4})?(?=[/?]|$)/;
+const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::([1-9]\d{0,4}))?(?=[/?]|$)/;
 
-/** Returns the URI without the port; null if its host is not a loopback address. */
-const withoutPort = (uri: string): string | null => {
-  const [start, port = ""] = LOOPBACK.exec(uri) ?? [];
-  if (start === undefined || !URL.canParse(uri)) return null;
-  return start.slice(0, start.length - port.length) + uri.slice(start.length);
-};
+/** Returns the port of a loopback address; undefined if it has none, or the host is another one. */
+export const portOf = (uri: string): string | undefined => LOOPBACK.exec(uri)?.[2];
 
-/** Whether `uri` is one of `configured`, character by character, except the port at a loopback address. */
-export function isRedirectUriOf(configured: readonly string[], uri: string): boolean {
-  if (configured.includes(uri)) return true;
-  const address = withoutPort(uri);
-  return address !== null && configured.some((one) => withoutPort(one) === address);
+/** @param uri has a loopback address */
+export const withPort = (uri: string, port: string): string => uri.replace(LOOPBACK, `$1:${port}`);
+
+/** Returns the configured URI that `uri` equals, character by character, except the port at a loopback address. */
+export function findRedirectUri(configured: readonly string[], uri: string): string | undefined {
+  if (configured.includes(uri)) return uri;
+  if (!LOOPBACK.test(uri) || !URL.canParse(uri)) return undefined;
+  return configured.find((one) => LOOPBACK.test(one) && withPort(one, "1") === withPort(uri, "1"));
 }

@@ -1,6 +1,6 @@
 /** Redirect URIs are compared character by character, except the port at a loopback address. */
 import { expect, test } from "bun:test";
-import { isRedirectUriOf } from "../src/redirect-uris.ts";
+import { findRedirectUri } from "../src/redirect-uris.ts";
 
 const URIS = [
   "https://app.example.com/callback",
@@ -16,7 +16,7 @@ test.each([
   "http://[::1]/callback?x",
   "http://[::1]:49152/callback?x",
 ])("%s belongs to the application", (uri) => {
-  expect(isRedirectUriOf(URIS, uri)).toBe(true);
+  expect(findRedirectUri(URIS, uri)).toBeString();
 });
 
 test.each([
@@ -56,5 +56,5 @@ test.each([
   "http://[::1]/callback",
   "http://[::2]:3000/callback?x",
 ])("%j does not", (uri) => {
-  expect(isRedirectUriOf(URIS, uri)).toBe(false);
+  expect(findRedirectUri(URIS, uri)).toBeUndefined();
 });

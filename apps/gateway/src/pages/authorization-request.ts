@@ -4,7 +4,7 @@
  */
 import type { LoginClient } from "@latchkey/config";
 import { CODE_CHALLENGE_PATTERN, EMAIL_MAX_LENGTH } from "@latchkey/contracts";
-import { isRedirectUriOf } from "../redirect-uris.ts";
+import { findRedirectUri } from "../redirect-uris.ts";
 
 interface AuthorizationServer {
   readonly clients: readonly LoginClient[];
@@ -58,7 +58,7 @@ export function readAuthorizationRequest(query: string, server: AuthorizationSer
   const client = server.clients.find(({ clientId }) => clientId === get("client_id"));
   if (!client) return page("The client_id is not configured.");
   const redirectUri = get("redirect_uri");
-  if (redirectUri === undefined || !isRedirectUriOf(client.redirectUris, redirectUri))
+  if (redirectUri === undefined || findRedirectUri(client.redirectUris, redirectUri) === undefined)
     return page("The redirect_uri is not one of the client's.");
   const state = get("state");
   const isStateValid = state === undefined || [...state].length <= STATE_MAX_LENGTH;

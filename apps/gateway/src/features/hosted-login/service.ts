@@ -11,7 +11,7 @@ import type { ExpectToken, VerifiedLogin } from "../../login.ts";
 import type { CodeRejection } from "../../observability/audit.ts";
 import { expectRecentLogin } from "../../owner.ts";
 import type { Store } from "../../rate-limit/store.ts";
-import { isRedirectUriOf } from "../../redirect-uris.ts";
+import { findRedirectUri } from "../../redirect-uris.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { CODE_LIFETIME_MS } from "../../tokens/authorization-codes.ts";
@@ -55,11 +55,11 @@ export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
 
   return {
     authorize({ user, token }, { client_id, redirect_uri, code_challenge }, { audit }) {
-      // A copy of the token with which a password was changed ends with it.
+      // The token that changed the password remains valid, but a code would give it a successor.
       if (token.guard.version !== user.tokenVersion) throw new ServiceError("LOGIN_REQUIRED");
       expectRecentLogin(token.login);
       const client = findClient(client_id) ?? unknown("client_id");
-      if (!isRedirectUriOf(client.redirectUris, redirect_uri)) unknown("redirect_uri");
+      if (findRedirectUri(client.redirectUris, redirect_uri) === undefined) unknown("redirect_uri");
       audit("authorization_code.issued", user.email, user.id, { client: client_id });
       const code = authorizationCodes.issue({
         ...{ userId: user.id, version: user.tokenVersion, login: token.login },

@@ -30,6 +30,7 @@ import { LoggedError, ServiceError } from "../../errors.ts";
 import type { LoginCommit, VerifiedLogin } from "../../login.ts";
 import type { IdentityRejection } from "../../observability/audit.ts";
 import type { Owner } from "../../owner.ts";
+import { findRedirectUri, portOf, withPort } from "../../redirect-uris.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { challengeOf } from "../../tokens/oidc-states.ts";
@@ -88,10 +89,6 @@ const MAX_ATTEMPTS = 3;
 
 const isVerified = ({ emailVerified }: IdentityClaims): boolean =>
   emailVerified === true || emailVerified === "true";
-
-/** A page of an application on the user's machine, which listens on a port that the system chooses (RFC 8252 §7.3). */
-const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?(?=[/?]|$)/;
-const withPort = (page: string, port: string): string => page.replace(LOOPBACK, `$1:${port}`);
 
 const NOT_ACCEPTED = "The provider or the library did not accept the login";
 const EMAIL = new RegExp(EMAIL_PATTERN, "u");
@@ -229,12 +226,10 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
   return {
     async begin(name, { redirect_uri: redirectUri, code_challenge: challenge }) {
       const provider = expectProvider(name);
-      const [, , port] = LOOPBACK.exec(redirectUri) ?? [];
-      const isOfPage = (uri: string) =>
-        uri === redirectUri ||
-        (port !== undefined && LOOPBACK.test(uri) && withPort(uri, port) === redirectUri);
-      const page = redirectUris.find(isOfPage) ?? reject422(["body", "redirect_uri"]);
-      const ownPort = page === redirectUri ? undefined : port;
+      const page = findRedirectUri(redirectUris, redirectUri) ?? reject422(["body", "redirect_uri"]);
+      const ownPort = page === redirectUri ? undefined : portOf(redirectUri);
+      // The redirect URI is made again from the page and the port.
+      if (ownPort === undefined && page !== redirectUri) reject422(["body", "redirect_uri"]);
       const { state, nonce } = oidcStates.begin(bindingOf(provider.settings, page), challenge, ownPort);
       const url = await provider.authorizationUrl({ redirectUri, challenge, state, nonce });
       return { authorization_url: url, state };
