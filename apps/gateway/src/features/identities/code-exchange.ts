@@ -1,7 +1,7 @@
 /** The exchange of a code, whose answer is kept: with newer keys, the library reads the answer again, because a code works once. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CustomFetch } from "openid-client";
-import { boundedFetch } from "./provider-responses.ts";
+import { boundedFetch, causesOf } from "./provider-responses.ts";
 
 interface Exchange {
   /** Of the token endpoint. */
@@ -13,11 +13,8 @@ const exchanges = new AsyncLocalStorage<Exchange>();
 /** How the library reports a signature that no key verifies, or another response that is not valid. */
 const SIGNATURE_ERRORS = new Set(["OAUTH_KEY_SELECTION_FAILED", "OAUTH_INVALID_RESPONSE"]);
 
-function isSignatureError(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if ("code" in cause && typeof cause.code === "string" && SIGNATURE_ERRORS.has(cause.code)) return true;
-  return false;
-}
+const isSignatureError = (error: unknown): boolean =>
+  causesOf(error).some((cause) => "code" in cause && SIGNATURE_ERRORS.has(String(cause.code)));
 
 /** Inside of `redeemOnce`, sends a code only once. */
 export const exchangeFetch: CustomFetch = async (...request) => {

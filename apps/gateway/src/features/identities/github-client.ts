@@ -13,9 +13,17 @@ type Members = Readonly<Record<string, unknown>>;
 
 const apiOf = (issuer: string): string => (issuer === GITHUB ? "https://api.github.com" : `${issuer}/api/v3`);
 
+/** GitHub also rejects with 403 if this client sent too many requests. @throws ProviderUnavailable */
+async function fetchGithub(url: string, options: RequestInit) {
+  const answer = await fetchBounded(url, { redirect: "error", ...options });
+  if (answer.headers.get("x-ratelimit-remaining") === "0" && answer.status === 403)
+    throw new ProviderUnavailable("The provider limits this client");
+  return answer;
+}
+
 /** @throws ProviderUnavailable */
 async function request(url: string, options: RequestInit, names: readonly string[]): Promise<Members> {
-  const { status, content } = await fetchBounded(url, { redirect: "error", ...options });
+  const { status, content } = await fetchGithub(url, options);
   const members = readMembers(content ?? "", names);
   if (status === 200 && members !== null) return members;
   throw new ProviderUnavailable(`The provider responded with ${status} to ${new URL(url).pathname}`);
@@ -34,7 +42,7 @@ async function redeemCode(issuer: string, parameters: Readonly<Record<string, st
 
 /** The list of addresses is an array, which is read as a member. */
 async function readAddresses(url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
-  const { status, content } = await fetchBounded(url, { headers, redirect: "error" });
+  const { status, content } = await fetchGithub(url, { headers });
   // Without the scope for addresses: the user is no error of the provider, but has no verified e-mail.
   if (status === 403 || status === 404) return [];
   if (status !== 200) throw new ProviderUnavailable(`The provider responded with ${status} to /user/emails`);

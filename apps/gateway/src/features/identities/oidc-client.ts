@@ -9,19 +9,15 @@ import { createOutage, type Outage } from "./outage.ts";
 import type { IdentityClaims, ProviderClient } from "./provider-client.ts";
 import {
   boundedFetch,
+  causesOf,
   describeOauthError,
+  findUnavailable,
   isKeySet,
   ProviderUnavailable,
   TIMEOUT_MS,
 } from "./provider-responses.ts";
 
 const CACHE_MS = 60 * 60 * 1000;
-
-/** Finds an error of `boundedFetch`, which the library can have wrapped. */
-function expectAvailable(error: unknown): void {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof ProviderUnavailable) throw cause;
-}
 
 /** Many providers do not decode the credentials of Basic, so it is used only if the metadata lists it and not the other. */
 function authenticationOf(
@@ -38,9 +34,10 @@ const userInfoAlgorithmsOf = (metadata: oidc.ServerMetadata): string[] =>
   metadata.userinfo_signing_alg_values_supported ?? metadata.id_token_signing_alg_values_supported ?? [];
 
 const CLOCK_TOLERANCE_SECONDS = 60;
+
 /** @throws ProviderUnavailable if the token endpoint rejects the client itself, which no user can correct */
 function expectClientAccepted(error: unknown): void {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
+  for (const cause of causesOf(error))
     if (cause instanceof oidc.ResponseBodyError && cause.error === "invalid_client")
       throw new ProviderUnavailable(
         `The provider rejected this client${describeOauthError(cause.error, cause.error_description)}`,
@@ -128,8 +125,10 @@ async function discover(
     oidc.enableNonRepudiationChecks(configuration);
     return configuration;
   } catch (error) {
-    expectAvailable(error);
-    throw new ProviderUnavailable("The metadata of the provider is not valid", { cause: error });
+    throw (
+      findUnavailable(error) ??
+      new ProviderUnavailable("The metadata of the provider is not valid", { cause: error })
+    );
   }
 }
 

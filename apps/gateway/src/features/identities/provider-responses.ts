@@ -12,6 +12,16 @@ export class ProviderUnavailable extends Error {
   readonly code = "PROVIDER_UNAVAILABLE";
 }
 
+/** The error and its causes: the library wraps errors. */
+export function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) causes.push(cause);
+  return causes;
+}
+
+export const findUnavailable = (error: unknown): ProviderUnavailable | undefined =>
+  causesOf(error).find((cause) => cause instanceof ProviderUnavailable);
+
 /** Of each request. */
 export const TIMEOUT_MS = 5_000;
 /** Of a response. Metadata and keys of large providers have some 20 KB, user infos with many groups some 100 KB. */

@@ -7,7 +7,7 @@ import { withTimeout } from "@latchkey/database";
 import { createGithubClient } from "./github-client.ts";
 import { createOidcClient } from "./oidc-client.ts";
 import type { AuthorizationRequest, AuthorizationResponse, InTime, RedeemedCode } from "./provider-client.ts";
-import { ProviderUnavailable } from "./provider-responses.ts";
+import { findUnavailable, ProviderUnavailable } from "./provider-responses.ts";
 
 export interface Provider {
   readonly settings: OidcProvider;
@@ -28,12 +28,11 @@ export function openProvider(settings: OidcProvider, now: () => number = Date.no
   const createClient = settings.type === "github" ? createGithubClient : createOidcClient;
   const client = createClient(settings, now);
 
-  /** A library can have wrapped the error. @throws ProviderUnavailable with the name of the provider, otherwise the error */
+  /** @throws ProviderUnavailable with the name of the provider, otherwise the error */
   const reject = (error: unknown): never => {
-    for (let cause = error; cause instanceof Error; cause = cause.cause)
-      if (cause instanceof ProviderUnavailable)
-        throw new ProviderUnavailable(`${settings.name}: ${cause.message}`, { cause: cause.cause });
-    throw error;
+    const unavailable = findUnavailable(error);
+    if (!unavailable) throw error;
+    throw new ProviderUnavailable(`${settings.name}: ${unavailable.message}`, { cause: unavailable.cause });
   };
 
   return {

@@ -6,11 +6,14 @@ import { startService } from "../../support/service.ts";
 interface Replies {
   readonly token?: object;
   readonly user?: object;
-  readonly addresses?: readonly object[];
+  readonly addresses?: readonly object[] | Response;
 }
 
 const ADA = { id: 583_231, login: "ada-lovelace" };
 const address = (email: string, primary: boolean, verified: boolean) => ({ email, primary, verified });
+
+/** GitHub sends 403 instead of 429. */
+const LIMITED = new Response("{}", { status: 403, headers: { "x-ratelimit-remaining": "0" } });
 
 /** A service with one provider, which answers with the replies, and the requests that it got. */
 async function startWithGithub(replies: Replies, more: object = {}) {
@@ -28,7 +31,8 @@ async function startWithGithub(replies: Replies, more: object = {}) {
       const path = new URL(request.url).pathname;
       const authorization = request.headers.get("authorization");
       requests.push({ path, body: await request.text(), authorization });
-      return Response.json(answers[path]);
+      const answer = answers[path];
+      return answer instanceof Response ? answer : Response.json(answer);
     },
   });
   const client = { client_id: "latchkey", client_secret: "a secret of this provider" };
@@ -75,6 +79,8 @@ test.each([
   ["not verified", { addresses: [address("ada@example.org", true, false)] }, 403, "EMAIL_NOT_VERIFIED"],
   ["not primary", { addresses: [address("ada@example.org", false, true)] }, 403, "EMAIL_NOT_VERIFIED"],
   ["missing", { addresses: [] }, 403, "EMAIL_NOT_VERIFIED"],
+  [...["not granted", { addresses: new Response("{}", { status: 404 }) }], ...[403, "EMAIL_NOT_VERIFIED"]],
+  ["over the limit", { addresses: LIMITED }, 503, "PROVIDER_UNAVAILABLE"],
   ["of no user", { user: { login: "ada" } }, 503, "PROVIDER_UNAVAILABLE"],
   ["of a rejected code", { token: { error: "bad_verification_code" } }, 401, "IDENTITY_REJECTED"],
   [
