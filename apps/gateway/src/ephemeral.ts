@@ -17,18 +17,14 @@ export function createEphemeralService(given: Variables): EphemeralService {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   const key = randomBytes(32).toString("base64url");
-  const variables = {
-    LOG_LEVEL: "silent",
-    ...given,
-    ...{
-      NODE_ENV: "test",
-      HOST: "127.0.0.1",
-      PORT: "0",
-      DATABASE_URL: `file:${join(folder, "latchkey.db")}`,
-    },
+  const own: Variables = {
+    ...{ NODE_ENV: "test", HOST: "127.0.0.1", PORT: "0" },
+    DATABASE_URL: `file:${join(folder, "latchkey.db")}`,
     ...{ ADMIN_HOST: "127.0.0.1", ADMIN_PORT: "0", ADMIN_API_KEYS: `tests:${key}` },
     ...{ MAIL_URL: undefined, REDIS_URL: undefined, METRICS_PORT: undefined },
   };
+  const files = Object.keys(own).map((name) => [`${name}_FILE`, undefined]);
+  const variables = { LOG_LEVEL: "silent", ...given, ...own, ...Object.fromEntries(files) };
   const outbox = join(folder, "outbox");
   return {
     variables,

@@ -25,7 +25,10 @@ async function until<Value>(read: () => Promise<Value | undefined>): Promise<Val
 }
 
 test("an ephemeral service prints one line, gives a user in a known state, writes mails to files, and leaves nothing", async () => {
-  const variables = { DATABASE_URL: "file:./data/latchkey.db", PORT: "3000", NODE_ENV: "production" };
+  const variables = {
+    ...{ DATABASE_URL: "file:./data/latchkey.db", PORT: "3000", NODE_ENV: "production" },
+    MAIL_URL_FILE: "/run/secrets/mail-url",
+  };
   await using service = Bun.spawn([process.execPath, MAIN, "--ephemeral"], {
     env: { PATH: process.env.PATH ?? "", ...variables },
     stdout: "pipe",
