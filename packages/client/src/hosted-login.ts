@@ -2,7 +2,7 @@
  * Logins on the pages of the service, as an OAuth client. Between the two pages, the tab keeps the verifier, without which the code in
  * the address is worth nothing. Invariant: a response is only used by the tab that has begun the login, and once.
  */
-import { createStoredText, type StorageOption, tabStorage } from "./storage.ts";
+import { createStoredLogin, type StorageOption, tabStorage } from "./storage.ts";
 
 const MESSAGES = {
   no_login: "This tab has not begun this login, or has finished it",
@@ -29,26 +29,15 @@ interface BegunHostedLogin {
 
 /** Outside of browsers, the login is kept in memory. */
 export function createBegunHostedLogin(key: string, option: StorageOption = tabStorage) {
-  const stored = createStoredText(option, key);
-  let begun: BegunHostedLogin | null = null;
-
-  const read = async (): Promise<BegunHostedLogin | null> => {
-    const text = begun ? null : await stored.read();
-    return begun ?? (text ? JSON.parse(text) : null);
-  };
-
+  const begun = createStoredLogin<BegunHostedLogin>(option, key);
   return {
-    async keep(login: BegunHostedLogin): Promise<void> {
-      begun = login;
-      await stored.write(JSON.stringify(login));
-    },
+    keep: (login: BegunHostedLogin): Promise<void> => begun.write(login),
     /** Forgets the login. Returns the parameters of the request that ends it. @throws LatchkeyHostedLoginError */
     async take(url: string | URL) {
       const parameters = new URL(url).searchParams;
-      const login = await read();
+      const login = await begun.read();
       if (!login || login.state !== parameters.get("state")) throw new LatchkeyHostedLoginError("no_login");
-      begun = null;
-      await stored.write(null);
+      await begun.write(null);
       const code = parameters.get("code");
       if (!code) throw new LatchkeyHostedLoginError("denied", parameters.get("error"));
       return {

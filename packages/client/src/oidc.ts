@@ -4,7 +4,7 @@
  */
 import { reasonOf, untilAborted } from "./deadline.ts";
 import { toBase64url } from "./passkeys.ts";
-import { createStoredText, type StorageOption, tabStorage } from "./storage.ts";
+import { createStoredLogin, type StorageOption, tabStorage } from "./storage.ts";
 
 const MESSAGES = {
   no_login: "This tab has not begun this login, or has finished it",
@@ -36,37 +36,25 @@ const VALID_MS = 10 * 60 * 1000;
 
 /** Outside of browsers, the login is kept in memory. */
 export function createBegunLogins(key: string, option: StorageOption = tabStorage) {
-  const stored = createStoredText(option, key);
-  let begun: BegunLogin | null = null;
-
-  const read = async (): Promise<BegunLogin | null> => {
-    const text = begun ? null : await stored.read();
-    return begun ?? (text ? JSON.parse(text) : null);
-  };
-  const forget = async (): Promise<void> => {
-    begun = null;
-    await stored.write(null);
-  };
+  const begun = createStoredLogin<BegunLogin>(option, key);
   /** Forgets a password that was kept for at least `ms`, with its login. */
   const forgetPassword = async (ms = 0): Promise<void> => {
-    const login = await read();
-    if (login?.password !== undefined && Math.abs(Date.now() - login.begunAt) >= ms) await forget();
+    const login = await begun.read();
+    if (login?.password !== undefined && Math.abs(Date.now() - login.begunAt) >= ms) await begun.write(null);
   };
   void forgetPassword(VALID_MS);
 
   return {
-    async keep(login: Omit<BegunLogin, "begunAt">): Promise<void> {
-      begun = { ...login, begunAt: Date.now() };
-      await stored.write(JSON.stringify(begun));
-    },
+    keep: (login: Omit<BegunLogin, "begunAt">): Promise<void> =>
+      begun.write({ ...login, begunAt: Date.now() }),
     forgetPassword,
     /** Forgets the login. Returns the provider, the body of the request that ends it, and the password. @throws LatchkeyOidcError */
     async take(url: string | URL) {
       const parameters = new URL(url).searchParams;
-      const login = await read();
+      const login = await begun.read();
       const [state, code, iss] = ["state", "code", "iss"].map((name) => parameters.get(name));
       if (!login || login.state !== state) throw new LatchkeyOidcError("no_login");
-      await forget();
+      await begun.write(null);
       if (!code) throw new LatchkeyOidcError("denied", parameters.get("error"));
       const body = { code, state, code_verifier: login.verifier, ...(iss && { iss }) };
       return { provider: login.provider, body, password: login.password };

@@ -80,6 +80,26 @@ export function createStoredText(option: StorageOption | undefined, key: string)
   };
 }
 
+/**
+ * What the tab keeps between two pages of a login. Without a storage, it is kept in memory. The cast is safe because only one module
+ * writes the key, with values of this type.
+ */
+export function createStoredLogin<Login extends object>(option: StorageOption, key: string) {
+  const stored = createStoredText(option, key);
+  let inMemory: Login | null = null;
+  return {
+    async read(): Promise<Login | null> {
+      const text = inMemory ? null : await stored.read();
+      return inMemory ?? (text ? (JSON.parse(text) as Login) : null);
+    },
+    /** @param login null: none */
+    async write(login: Login | null): Promise<void> {
+      inMemory = login;
+      await stored.write(login && JSON.stringify(login));
+    },
+  };
+}
+
 /** Not by class: a storage can come from another realm, as in Jest. */
 export const isPromise = <Value>(value: Value | Promise<Value>): value is Promise<Value> =>
   typeof value === "object" && value !== null && "then" in value;
