@@ -31,8 +31,9 @@ const refuse = (type: string, msg: string, members: readonly string[] = []): nev
 /**
  * Returns the `parse` function of a route. This function returns the members that the schema declares, with a normalized
  * `email`, or null if the body is JSON but not an object. A new e-mail is also converted to ASCII.
- * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON, more than 64 levels
- * or an object with more than 256 members, or for claims that no reader accepts; `content_encoding` if the body is compressed; `content_type` if `Content-Type` is not JSON
+ * @throws INVALID_REQUEST: `json_invalid` for a missing body, invalid UTF-8, malformed JSON, more than 64 levels, an object with more
+ * than 256 members, or claims that are too long or have a name twice; `content_encoding` if the body is compressed; `content_type` if
+ * `Content-Type` is not JSON
  * @throws PAYLOAD_TOO_LARGE when more than 128 KiB or 512 chunks were received
  */
 export function jsonBody(schema: Type.TObject) {

@@ -1,7 +1,8 @@
 /**
  * Authenticates all requests of the administration by API key, before anything else is read: without a key, a client learns not even
  * which paths exist. Invariants: the time of a comparison does not depend on the keys, and a right key is never limited, however
- * many wrong ones its client address has sent. A restricted key gets 403 for whatever it does not allow, also for unknown paths. The first wrong key of a client in a minute is logged, the others are only counted.
+ * many wrong ones its client address has sent. A restricted key gets 403 for whatever it does not allow, also for unknown paths.
+ * The first wrong key of a client in a minute is logged, the others are only counted.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Operator } from "@latchkey/administration";

@@ -36,6 +36,18 @@ function runProgram(command: readonly string[], folder: string, env: Readonly<Re
   };
 }
 
+/** A service that records events, and a folder with a copy of one of the programs of the documents. */
+async function startRecording(program: string) {
+  const resources = new AsyncDisposableStack();
+  const service = resources.use(await startService({ env: ENV }));
+  const { events } = service.database;
+  await events.enable(30);
+  const admin = resources.use(await openAdministration(service));
+  const folder = resources.use(await openFolder());
+  await copyFile(join(ROOT, "docs/events", program), join(folder.path, program));
+  return { service, events, admin, folder, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
 /** Changes users at random, by every way that a user and an operator have. */
 async function change(
   service: Service,
@@ -57,12 +69,8 @@ async function change(
 inFullRun(test.skipIf(Bun.which("python3") === null))(
   "the mirror equals the database after changes beside its copy, restarts, an outage and an expired cursor",
   async () => {
-    await using service = await startService({ env: ENV });
-    const { events } = service.database;
-    await events.enable(30);
-    await using admin = await openAdministration(service);
-    await using folder = await openFolder();
-    await copyFile(join(ROOT, "docs/events/mirror.py"), join(folder.path, "mirror.py"));
+    await using recording = await startRecording("mirror.py");
+    const { service, events, admin, folder } = recording;
     const env = { LATCHKEY_ADMIN_URL: admin.url, LATCHKEY_READ_KEY: READ_KEY };
     const run = () => runProgram(["python3", "-B", "mirror.py"], folder.path, env);
     const read = async () =>
@@ -105,12 +113,8 @@ inFullRun(test.skipIf(Bun.which("python3") === null))(
 inFullRun(test.skipIf(Bun.which("node") === null))(
   "the forwarder delivers each event in order with a signature of Standard Webhooks, and repeats what was not accepted",
   async () => {
-    await using service = await startService({ env: ENV });
-    const { events } = service.database;
-    await events.enable(30);
-    await using admin = await openAdministration(service);
-    await using folder = await openFolder();
-    await copyFile(join(ROOT, "docs/events/forward.mjs"), join(folder.path, "forward.mjs"));
+    await using recording = await startRecording("forward.mjs");
+    const { service, events, admin, folder } = recording;
     const secret = Buffer.from("0123456789abcdef01234567");
     const received: { id: string; type: string; user: number | undefined }[] = [];
     let refused = 0;
