@@ -78,6 +78,17 @@ test("each defence of docs/security.md is in the index of its tests, in the same
   expect(find(index, /^- (.+?)(?:, by .+)?:/gm)).toEqual(defences);
 });
 
+test("each ratio of docs/performance.md is the quotient of the figures beside it", async () => {
+  const text = (await read("docs/performance.md")).replaceAll(",", "");
+  const pairs = [...text.matchAll(/(\d[\d.]*)(?:; | \| )(\d[\d.]*) (?:\| |\(ratio )(\d\.\d+)/g)];
+  const secondPairs = [...text.matchAll(/\| (\d+) \| \d+ \| [\d.]+ \| (\d+) \| ([\d.]+)/g)];
+  expect([pairs.length, secondPairs.length]).toEqual([16, 3]);
+  for (const [row, first, second, ratio = ""] of [...pairs, ...secondPairs]) {
+    const digits = ratio.length - ratio.indexOf(".") - 1;
+    expect([row, (Number(first) / Number(second)).toFixed(digits)]).toEqual([row, ratio]);
+  }
+});
+
 describe("docs/production.md", () => {
   test("every variable is one that the service, Compose, Bun or libpq reads", () => {
     const named = find(guide, /\b([A-Z]+(?:_[A-Z]+)+|PGSSLROOTCERT)\b/g);

@@ -203,7 +203,7 @@ export async function serve(
   if (isNativeMissing)
     logger.warn(
       { kernel_fallback: fallbackReason },
-      "this processor can verify passwords three to six times as fast: run `bun run build:native`",
+      "this processor can verify passwords three to eight times as fast: run `bun run build:native`",
     );
   const administrationUrl = administration?.server
     ? `${localUrl(administration.server.hostname ?? "", administration.server.port)}/admin`
