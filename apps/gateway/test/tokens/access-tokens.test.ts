@@ -1,7 +1,9 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
 import { afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { join } from "node:path";
 import { CLAIMS_MAX_BYTES, ID_MAX, type Token, type User } from "@latchkey/contracts";
 import { privateKeyVariables } from "@latchkey/testing/keys";
+import { ROOT } from "@latchkey/testing/repository";
 import { createTokens } from "../../src/tokens/access-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
@@ -112,7 +114,7 @@ test("AUTH_CLAIMS adds claims with the state of the user, and roles and claims t
   }
 });
 
-test("the largest token has less than 4,400 characters, for which the shipped proxies have room", async () => {
+test("the largest token has less than 4,400 characters, for which the shipped proxies have room, and the documented claims", async () => {
   const name = "x".repeat(255);
   const env = { ...privateKeyVariables("ES256"), AUTH_ISSUER: name, AUTH_AUDIENCE: name };
   const { tokenKeys, tokens } = readConfig({ ...EVERY_FEATURE, ...env, AUTH_SECOND_FACTOR: "true" });
@@ -122,6 +124,9 @@ test("the largest token has less than 4,400 characters, for which the shipped pr
   const user = { id: ID_MAX, tokenVersion: 2 ** 31 - 1, emailVerified: false, roles, claims };
   const token = await sign(user, { amr: ["pwd", "otp", "mfa"], acr: "2fa", auth_time: exp });
   expect(token.length).toBeWithin(4_000, 4_400);
+  const document = await Bun.file(join(ROOT, "docs/resource-servers.md")).text();
+  const names = (document.match(/^\| `[^|]+/gm) ?? []).flatMap((cell) => cell.match(/\w+/g) ?? []);
+  expect(Object.keys(openToken(token).claims).sort()).toEqual(names.sort());
 });
 
 test.each(["HS256", "HS384", "HS512"] as const)(
