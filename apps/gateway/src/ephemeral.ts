@@ -17,8 +17,12 @@ export function createEphemeralService(given: Variables): EphemeralService {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   const key = randomBytes(32).toString("base64url");
+  const port = String(findFreePort());
+  const url = `http://127.0.0.1:${port}`;
+  const hasHostedLogin = given.LOGIN_CLIENTS !== undefined || given.LOGIN_CLIENTS_FILE !== undefined;
   const own: Variables = {
-    ...{ NODE_ENV: "test", HOST: "127.0.0.1", PORT: "0" },
+    ...{ NODE_ENV: "test", HOST: "127.0.0.1", PORT: port, PUBLIC_URL: url },
+    ...(hasHostedLogin && { AUTH_ISSUER: url }),
     DATABASE_URL: `file:${join(folder, "latchkey.db")}`,
     ...{ ADMIN_HOST: "127.0.0.1", ADMIN_PORT: "0", ADMIN_API_KEYS: `tests:${key}` },
     ...{ MAIL_URL: undefined, REDIS_URL: undefined, METRICS_PORT: undefined },
@@ -31,4 +35,11 @@ export function createEphemeralService(given: Variables): EphemeralService {
     describe: ({ url, administration }) =>
       `${JSON.stringify({ url, outbox, administration: administration && { url: administration, key } })}\n`,
   };
+}
+
+/** Another process could take the port before the service listens, but the address must be known before: tokens state it as issuer. */
+function findFreePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
+  listener.stop(true);
+  return listener.port;
 }

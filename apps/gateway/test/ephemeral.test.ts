@@ -28,6 +28,8 @@ test("an ephemeral service prints one line, gives a user in a known state, write
   const variables = {
     ...{ DATABASE_URL: "file:./data/latchkey.db", PORT: "3000", NODE_ENV: "production" },
     MAIL_URL_FILE: "/run/secrets/mail-url",
+    PUBLIC_URL: "https://accounts.example.com",
+    LOGIN_CLIENTS: '[{"client_id":"web","name":"Example","redirect_uris":["http://127.0.0.1/callback"]}]',
   };
   await using service = Bun.spawn([process.execPath, MAIN, "--ephemeral"], {
     env: { PATH: process.env.PATH ?? "", ...variables },
@@ -53,6 +55,8 @@ test("an ephemeral service prints one line, gives a user in a known state, write
   const { id } = await send<User>(users, "POST", credentials, authorization);
   await send(`${users}/${id}`, "PATCH", { email_verified: true, roles: ["editor"] }, authorization);
   await send(`${url}/auth/login`, "POST", credentials);
+  const metadata = await fetch(`${url}/.well-known/oauth-authorization-server`);
+  expect(await metadata.json()).toMatchObject({ issuer: url });
 
   const other = newCredentials();
   await send(`${url}/auth/register`, "POST", other);
