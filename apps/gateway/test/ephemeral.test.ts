@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { User } from "@latchkey/contracts";
+import { querySqlite } from "@latchkey/testing/sqlite";
 import { newCredentials } from "./support/service.ts";
 
 const MAIN = join(import.meta.dir, "../src/main.ts");
@@ -12,6 +13,7 @@ const MAIN = join(import.meta.dir, "../src/main.ts");
 interface Started {
   readonly url: string;
   readonly outbox: string;
+  readonly database: string;
   readonly administration: { readonly url: string; readonly key: string };
 }
 
@@ -38,7 +40,7 @@ test("an ephemeral service prints one line, gives a user in a known state, write
   });
   const reader = service.stdout.getReader();
   const { value = new Uint8Array() } = await reader.read();
-  const { url, outbox, administration } = JSON.parse(new TextDecoder().decode(value)) as Started;
+  const { url, outbox, database, administration } = JSON.parse(new TextDecoder().decode(value)) as Started;
 
   const send = async <Body>(address: string, method: string, body: object, headers = {}): Promise<Body> => {
     const response = await fetch(address, {
@@ -61,11 +63,15 @@ test("an ephemeral service prints one line, gives a user in a known state, write
   const other = newCredentials();
   await send(`${url}/auth/register`, "POST", other);
   const mail = await until(async () => {
-    const [name] = existsSync(outbox) ? await readdir(outbox) : [];
+    const [name] = await readdir(outbox);
     return name && (await Bun.file(join(outbox, name)).text());
   });
   expect(mail).toContain(`To: ${other.email}`);
   expect(mail).toContain(`${url}/account/`);
+  expect(await querySqlite(database, "select email from users order by id")).toEqual([
+    { email: credentials.email },
+    { email: other.email },
+  ]);
 
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);
