@@ -29,12 +29,8 @@ export type {
   EventRepository,
   EventState,
 } from "./repositories/events.ts";
-export {
-  type FactorAttempt,
-  type FactorRepository,
-  MAX_FACTOR_FAILURES,
-  parseRecoveryCodes,
-} from "./repositories/factors.ts";
+export { type FactorAttempt, MAX_FACTOR_FAILURES } from "./repositories/factor-attempts.ts";
+export { type FactorRepository, parseRecoveryCodes } from "./repositories/factors.ts";
 export { type Guard, hasGuardedPassword, isRevoked, type PasswordGuard } from "./repositories/guard.ts";
 export type { IdentityRepository, NewIdentity } from "./repositories/identities.ts";
 export { hasImportedHash, type ImportedUser, isImported } from "./repositories/imports.ts";

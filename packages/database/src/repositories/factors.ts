@@ -1,13 +1,10 @@
-/**
- * Second factors. Invariants: an attempt is counted before its code is compared, so parallel guesses cannot exceed the limit; a code is
- * accepted once over all replicas, and none of an earlier time step after it; only an accepted code, a new factor or an operator ends
- * the count. Each change of a factor locks the user and ends all tokens of the user.
- */
-import { and, eq, gt, isNull, lt, ne, or, sql } from "drizzle-orm";
+/** Second factors. Invariant: each change of a factor locks the user and ends all tokens of the user. */
+import { and, eq, gt, isNull, ne, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import type { Factor, User } from "../tables.ts";
+import { createFactorAttempts, type FactorAttempts, type FactorOwner } from "./factor-attempts.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
-import type { RepositoryClient } from "./repository-client.ts";
+import { placeholders, type RepositoryClient } from "./repository-client.ts";
 import { createUserChanges } from "./user-changes.ts";
 
 /** The time of the migration that creates the table, in milliseconds since the epoch, as in the history of migrations. */
@@ -17,42 +14,15 @@ const OLDEST_RELEASE = "2.1.0-0";
 /** The oldest release that can run on the schema while no user has a factor: the first line of the migration. */
 const OLDEST_RELEASE_WITHOUT = "1.0.0";
 
-/** Attempts without a success that disable the factor (SP 800-63B-4, 3.2.2). */
-export const MAX_FACTOR_FAILURES = 100;
-/** From so many failures on, an attempt is possible only so many seconds after the latest one. The first ones need no pause. */
-const PAUSES = [
-  { failures: 5, seconds: 60 },
-  { failures: 10, seconds: 15 * 60 },
-  { failures: 20, seconds: 60 * 60 },
-] as const;
-const [{ failures: FREE_FAILURES }] = PAUSES;
-/** The failures that notify the user, because somebody else can have the password. */
-const NOTIFIED_FAILURES = 5;
-/** A failure further in the future than this is ignored: a wrong clock must not lock the owner out. */
-const CLOCK_DIFFERENCE_SECONDS = 60;
-const NOTIFICATION_PAUSE_SECONDS = 24 * 60 * 60;
-
 /** A factor before it is stored. */
 export type NewFactor = Pick<Factor, "id" | "secret" | "keyId" | "lastStep" | "recoveryCodes">;
-
-/** What a request with a code proved: the user, and the factor that the code belongs to. */
-export type FactorOwner = Pick<Factor, "userId" | "id">;
-
-/**
- * `counted`: the code may be compared; `notifies`: if it is wrong, the user has to be notified. `paused`: only after
- * `retryAfterSeconds`. `locked`: only recovery codes are accepted. `missing`: the user has another factor, or none.
- */
-export type FactorAttempt =
-  | { readonly result: "counted"; readonly notifies: boolean }
-  | { readonly result: "locked" | "missing" }
-  | { readonly result: "paused"; readonly retryAfterSeconds: number };
 
 interface FactorChange {
   /** Whether a notification is written to the outbox together with the change. @default false */
   readonly notifies?: boolean;
 }
 
-export interface FactorRepository {
+export interface FactorRepository extends FactorAttempts {
   find(userId: number): Promise<Factor | null>;
   /** Whether the user has a factor that no takeover ends, because the e-mail was verified when it was enrolled. */
   protects(user: Pick<User, "id" | "factorId">): Promise<boolean>;
@@ -68,14 +38,6 @@ export interface FactorRepository {
     condition: Guard,
     options: FactorChange & { readonly replaced: string | null },
   ): Promise<User | null>;
-  /** Counts an attempt, by the database's clock. */
-  countAttempt(owner: FactorOwner): Promise<FactorAttempt>;
-  /** Notifies the user of wrong codes, at most once a day, so that nobody can send mails to the owner without end. */
-  notifyOfFailures(userId: number): Promise<void>;
-  /** Returns the time until the next possible attempt, or 0. */
-  pauseSeconds(userId: number): Promise<number>;
-  /** Ends the count. Returns false if a code of this time step or a later one was accepted before. */
-  acceptStep(owner: FactorOwner, step: number): Promise<boolean>;
   /** Deletes the recovery code. Returns how many remain, or null if the factor does not have it. */
   useRecoveryCode(owner: FactorOwner, digest: string, options: FactorChange): Promise<number | null>;
   /** Returns false if the user has another factor, or none, or does not meet the condition. */
@@ -108,27 +70,23 @@ export const excludeEarlierReleases = (transaction: Orm, dialect: Dialect) =>
   setOldestRelease(transaction, dialect, OLDEST_RELEASE);
 
 export function createFactorRepository(client: RepositoryClient, dialect: Dialect): FactorRepository {
-  const { orm, run, transact } = client;
-  const { tables, clock, later, secondsUntil, jsonElements, jsonArray } = dialect;
+  const { orm, prepare, run, transact } = client;
+  const { tables, clock, jsonElements, jsonArray } = dialect;
   const { factors, users, outbox } = tables;
-  const { failures, failedAt } = factors;
   const { lock, update, revocation } = createUserChanges(dialect);
 
   const isOwn = ({ userId, id }: FactorOwner) => and(eq(factors.userId, userId), eq(factors.id, id));
 
-  /** The seconds between the latest attempt and the next possible one, by the number of failures. */
-  const pause = sql<number>`case ${sql.join(
-    [...PAUSES].reverse().map((one) => sql`when ${failures} >= ${one.failures} then ${one.seconds}`),
-    sql` `,
-  )} else 0 end`;
-
-  /** The seconds until the next possible attempt, negative in the past. */
-  const remaining = sql<number | string>`${secondsUntil(failedAt)} + ${pause}`;
-
-  const find = async (userId: number) =>
-    (await run(orm.select().from(factors).where(eq(factors.userId, userId))))[0] ?? null;
+  const byUser = prepare(
+    orm
+      .select()
+      .from(factors)
+      .where(eq(factors.userId, placeholders("userId").userId)),
+  );
+  const find = async (userId: number) => (await byUser({ userId }))[0] ?? null;
 
   return {
+    ...createFactorAttempts(client, dialect),
     find,
     protects: async ({ id, factorId }) => factorId !== null && (await find(id))?.wasVerified !== false,
     checkPrivileges: async () => {
@@ -153,45 +111,6 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         if (notifies) await transaction.insert(outbox).values({ kind: "factor", userId });
         return user;
       }),
-    countAttempt: (owner) =>
-      transact(async (transaction) => {
-        const isPossible = or(
-          lt(failures, FREE_FAILURES),
-          isNull(failedAt),
-          sql`${remaining} <= 0`,
-          sql`${secondsUntil(failedAt)} > ${CLOCK_DIFFERENCE_SECONDS}`,
-        );
-        const counted = transaction.update(factors).set({ failures: sql`${failures} + 1`, failedAt: clock });
-        const condition = and(isOwn(owner), lt(failures, MAX_FACTOR_FAILURES), isPossible);
-        const [row] = await counted.where(condition).returning({ failures });
-        if (row) return { result: "counted", notifies: row.failures === NOTIFIED_FAILURES };
-        const [found] = await transaction.select({ failures, remaining }).from(factors).where(isOwn(owner));
-        if (!found) return { result: "missing" };
-        if (found.failures >= MAX_FACTOR_FAILURES) return { result: "locked" };
-        return { result: "paused", retryAfterSeconds: Math.max(1, Math.ceil(Number(found.remaining))) };
-      }),
-    notifyOfFailures: async (userId) => {
-      const isRecent = and(
-        eq(outbox.userId, userId),
-        eq(outbox.kind, "factor-failures"),
-        gt(outbox.createdAt, later(-NOTIFICATION_PAUSE_SECONDS)),
-      );
-      const row = sql`select 'factor-failures', ${userId} where not exists (select 1 from ${outbox} where ${isRecent})`;
-      await run(orm.execute(sql`insert into ${outbox} (kind, user_id) ${row}`));
-    },
-    pauseSeconds: async (userId) => {
-      const isCounted = sql`${secondsUntil(failedAt)} <= ${CLOCK_DIFFERENCE_SECONDS}`;
-      const own = and(eq(factors.userId, userId), isCounted);
-      const query = orm.select({ remaining, failures }).from(factors).where(own);
-      const [found] = await run(query);
-      return found && found.failures >= FREE_FAILURES ? Math.max(0, Number(found.remaining)) : 0;
-    },
-    acceptStep: async (owner, step) => {
-      const values = { lastStep: step, failures: 0, failedAt: null, lastUsedAt: clock };
-      const query = orm.update(factors).set(values);
-      const accepted = query.where(and(isOwn(owner), lt(factors.lastStep, step)));
-      return (await run(accepted.returning({ id: factors.id }))).length > 0;
-    },
     useRecoveryCode: (owner, digest, { notifies = false }) =>
       transact(async (transaction) => {
         const codes = jsonElements(factors.recoveryCodes);

@@ -8,11 +8,12 @@ import { QueryBuilder } from "drizzle-orm/sqlite-core";
 import { DatabaseUnavailable, openDatabase } from "../../src/index.ts";
 import { openClient } from "../../src/libsql/client.ts";
 import { dialect } from "../../src/libsql/dialect.ts";
+import { createFactorAttempts } from "../../src/repositories/factor-attempts.ts";
 import { createRepositories } from "../../src/repositories/repositories.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { migrateInProcesses } from "../support/replica.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
-import { createTest, errorOf } from "../support/test-database.ts";
+import { ada, createTest, errorOf } from "../support/test-database.ts";
 
 const test = createTest(openLibsqlTestDatabase);
 
@@ -41,6 +42,30 @@ describe("the database file", () => {
       rows: [["wal", 0, 2]],
     });
     close();
+  });
+
+  test("is written for each counted attempt of a second factor, and for no refused one", async ({
+    path,
+    users,
+    factors,
+  }) => {
+    const user = await users.create({ ...ada, emailVerified: true });
+    const factor = { id: "one", keyId: "k1", secret: "secret", lastStep: 10, recoveryCodes: "[]" };
+    const token = { version: user.tokenVersion, exceptToken: null };
+    await factors.create(factor, user, token, { replaced: null });
+    const client = await openClient(path, 1_000);
+    let writes = 0;
+    const run = <T>(query: PromiseLike<T>) => {
+      writes += 1;
+      return client.run(query);
+    };
+    const { countAttempt } = createFactorAttempts({ ...client, run }, dialect);
+    const attempts = Array.from({ length: 50 }, () => countAttempt({ userId: user.id, id: factor.id }));
+    const results = (await Promise.all(attempts)).map(({ result }) => result);
+    expect(results.filter((result) => result === "counted")).toHaveLength(5);
+    expect(results.filter((result) => result === "paused")).toHaveLength(45);
+    expect(writes).toBe(5);
+    client.close();
   });
 
   test("can be read but not written when it is full", async ({ path }) => {

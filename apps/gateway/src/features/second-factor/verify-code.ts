@@ -61,9 +61,8 @@ export const createCodeVerifier =
       const { retryAfterSeconds } = attempt;
       throw new ServiceError("TOO_MANY_REQUESTS", { quota: TOO_MANY, retryAfterSeconds });
     }
-    const factor = await factors.find(userId);
-    if (attempt.result !== "counted" || factor?.id !== factorId) return reject("code");
-    const { step, stepsLate } = findStep(cipher.decrypt(factor), typed, Date.now());
+    if (attempt.result === "missing") return reject("code");
+    const { step, stepsLate } = findStep(cipher.decrypt(attempt.factor), typed, Date.now());
     const isAccepted = step !== null && (await factors.acceptStep(owner, step));
     if (isAccepted) return { isRecovery: false };
     if (notifies && attempt.notifies) await factors.notifyOfFailures(userId);
