@@ -61,7 +61,7 @@ export interface Owner {
 /** A login is recent for so long. */
 const RECENT_LOGIN_SECONDS = 5 * 60;
 /** The clock of the replica that issued the token can be ahead. */
-const CLOCK_DIFFERENCE_SECONDS = 10;
+const CLOCK_DIFFERENCE_SECONDS = 60;
 
 /** The issue of a request without the password of a user who has one, as the validator writes it. */
 const MISSING_PASSWORD = { loc: ["body", "current_password"], msg: "is required", type: "missing" };
@@ -112,13 +112,15 @@ export function createOwner(options: OwnerOptions): Owner {
     { takesCode = false } = {},
   ) => {
     const { user, token } = principal;
+    const needsPassword = hasPassword(user);
+    if (needsPassword && password === undefined)
+      throw new ServiceError("INVALID_REQUEST", { issues: [MISSING_PASSWORD] });
     const provesFactor = takesCode && user.factorId !== null;
     if (!provesFactor) expectStepUp(principal);
-    if (!hasPassword(user)) {
+    if (!needsPassword || password === undefined) {
       if (!provesFactor) expectRecentLogin(token.login);
       return { user, condition: { ...token.guard, password: passwordGuard(user) } };
     }
-    if (password === undefined) throw new ServiceError("INVALID_REQUEST", { issues: [MISSING_PASSWORD] });
     const current = await verifyCurrentPassword(principal, password, request);
     return { user: current, condition: { ...token.guard, password: passwordGuard(current) } };
   };
