@@ -15,6 +15,9 @@ const INSERT_PASSKEY =
 const INSERT_IDENTITY =
   "insert into identities (user_id, issuer, subject, provider) values (1, 'https://id.example', '1', 'example')";
 
+const INSERT_FACTOR =
+  "insert into factors (user_id, id, secret, key_id, last_step, recovery_codes, was_verified) values (1, 'one', 's', 'k', 1, '[]', true)";
+
 let server: PostgresServer;
 /** A migrated database, of which the tests get copies. */
 let template: string;
@@ -117,6 +120,27 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
         expect(await sql(`select 1 from ${table}`)).toHaveLength(1 - options.length);
       before = after;
     }
+  });
+
+  test("second factors remain unless they are to be deleted, which lets earlier releases start again", async () => {
+    await using fixture = await openFixture();
+    const { addUser, raise, sql } = fixture;
+    await addUser("ada");
+    await sql("update users set factor_id = 'one'");
+    await sql(INSERT_FACTOR);
+    const releases = (release: string) =>
+      sql(`select 1 from __latchkey_migrations where oldest_release = '${release}'`);
+    await sql("update __latchkey_migrations set oldest_release = '2.1.0-0' where created_at = 1795840883471");
+    const read = async () => [
+      (await sql("select 1 from factors")).length,
+      (await sql("select 1 from users where factor_id is not null")).length,
+      (await releases("2.1.0-0")).length,
+    ];
+    await raise();
+    expect(await read()).toEqual([1, 1, 1]);
+    await raise("--without-factors");
+    expect(await read()).toEqual([0, 0, 0]);
+    expect(await raise("--keep-tokens", "--without-factors")).toBe(64);
   });
 
   test("recorded events get a new epoch, higher positions and one event of the restore, but none of its changes", async () => {

@@ -7,6 +7,7 @@ import { ID_MAX } from "@latchkey/contracts";
 import { isNull, sql } from "drizzle-orm";
 import { IdsExhausted } from "../errors.ts";
 import { numberEvents } from "../repositories/events.ts";
+import { admitEarlierReleases } from "../repositories/factors.ts";
 import { singleRow } from "../row-decoder.ts";
 import type { ExclusiveSession, SessionTable } from "./exclusive-session.ts";
 
@@ -21,7 +22,7 @@ export interface RaiseOptions {
   readonly raise: (lastIds: LastIds) => LastIds;
   /** Deletes all passkeys and identities: a backup also has those that users have removed since. @default false */
   readonly withoutPasskeys?: boolean | undefined;
-  /** Deletes all second factors, for example because their key is lost. @default false */
+  /** Deletes all second factors, for example because their key is lost. Earlier releases then start again. @default false */
   readonly withoutFactors?: boolean | undefined;
   /** Changes nothing but the ids of new rows: no transaction was lost. @default false */
   readonly keepsTokens?: boolean | undefined;
@@ -74,7 +75,10 @@ export async function raiseIds(
     ...(withoutPasskeys && { passkeyRevision: sql`${users.passkeyRevision} + 1` }),
   };
   await orm.update(users).set(values).execute();
-  if (withoutFactors) await orm.delete(factors).execute();
+  if (withoutFactors) {
+    await orm.delete(factors).execute();
+    await admitEarlierReleases(orm, dialect);
+  }
   if (withoutPasskeys) for (const table of [passkeys, identities]) await orm.delete(table).execute();
   if (days !== null) lastIds.events = await recordRestore(session, days, tableOf("events"));
   return lastIds;

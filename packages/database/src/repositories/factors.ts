@@ -69,6 +69,10 @@ const setOldestRelease = (transaction: Orm, { migrationRecords }: Dialect, relea
 export const excludeEarlierReleases = (transaction: Orm, dialect: Dialect) =>
   setOldestRelease(transaction, dialect, OLDEST_RELEASE);
 
+/** Lets earlier releases start again. In the transaction that deletes all second factors. */
+export const admitEarlierReleases = (transaction: Orm, dialect: Dialect) =>
+  setOldestRelease(transaction, dialect, OLDEST_RELEASE_WITHOUT);
+
 export function createFactorRepository(client: RepositoryClient, dialect: Dialect): FactorRepository {
   const { orm, prepare, run, transact } = client;
   const { tables, clock, jsonElements, jsonArray } = dialect;
@@ -143,7 +147,7 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
       }),
     deleteAll: () =>
       transact(async (transaction) => {
-        await setOldestRelease(transaction, dialect, OLDEST_RELEASE_WITHOUT);
+        await admitEarlierReleases(transaction, dialect);
         const removed = await transaction.delete(factors).returning({ userId: factors.userId });
         const has = sql`${users.factorId} is not null`;
         await transaction
