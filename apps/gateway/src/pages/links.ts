@@ -115,7 +115,6 @@ export const createLinkPages = (context: CardContext): CardPages =>
       ...{ product: context.product, texts: context.texts, assets: context.assets, rules: context.rules },
       content: `<h1>${unbroken(title)}</h1>
 ${form(`id="link-form" data-action="${action}"`, unbroken(`<p>${intro}</p>\n${fields}`), unbroken(button))}
-${path === RESET_REQUEST_PATH ? `<p class="others">${link({ text: context.texts.links.logIn, path: ACCOUNT_PATH })}</p>` : ""}
 <div id="success" tabindex="-1" hidden>
 <p role="status" class="status">${unbroken(success)}</p>
 <p>${next ? link(next) : ""}${continueLink(context)}</p>
@@ -123,6 +122,7 @@ ${path === RESET_REQUEST_PATH ? `<p class="others">${link({ text: context.texts.
 <div id="dead" tabindex="-1" hidden>
 <p role="alert" class="problem">${unbroken(context.texts.links.dead)}</p>
 <p>${link(renewal)}</p>
-</div>`,
+</div>
+${path === RESET_REQUEST_PATH ? `<p class="others">${link({ text: context.texts.links.logIn, path: ACCOUNT_PATH })}</p>` : ""}`,
     });
   });

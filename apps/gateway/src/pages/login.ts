@@ -1,7 +1,7 @@
 /** The HTML of every way to log in, and of the registration. `browser/login.ts` shows one step at a time. */
 import { type CardContext, emailField, field, form, newPasswordField, unbroken } from "./card.ts";
 import { ACCOUNT_PATH, RESET_REQUEST_PATH } from "./links.ts";
-import { brandOf, markOf } from "./marks.ts";
+import { brandOf, MAIL_MARK, markOf, PASSKEY_MARK } from "./marks.ts";
 import { relativeUrl } from "./pages.ts";
 
 export interface ProviderButton {
@@ -18,9 +18,8 @@ export interface LoginContext extends CardContext {
   readonly redirectUris: readonly string[];
 }
 
-/** How users know the provider. */
-export const nameOfProvider = (provider: ProviderButton): string =>
-  brandOf(provider) ?? provider.label ?? provider.name;
+/** How users know the provider. Its label is a sentence of a login, such as "Continue with Example". */
+export const nameOfProvider = (provider: ProviderButton): string => brandOf(provider) ?? provider.name;
 
 /** The script shows the buttons only if providers can send users to the address of the page. */
 export const providerButtons = (
@@ -52,18 +51,25 @@ const codeLogin = (context: CardContext): string => {
     rule: login.codeRule,
   });
   return `<details id="code-section" class="way">
-<summary class="other">${login.code}</summary>
+<summary class="other">${MAIL_MARK}${login.code}</summary>
 ${form(`id="code-request-form"`, emailField(context, "code-email"), login.codeRequest)}
 ${form(`id="code-form" hidden`, code, login.codeButton)}
 </details>`;
 };
+
+const linksOf = (links: string): string => (links ? `<p class="others">${links}</p>\n` : "");
+
+const otherWays = (or: string, ways: readonly string[]): string =>
+  ways.length > 0
+    ? `<p class="or"><span>${or}</span></p>\n<div class="ways">\n${ways.join("\n")}\n</div>\n`
+    : "";
 
 function loginStep(context: LoginContext, path: string, title: string): string {
   const { texts, rules } = context;
   const { login } = texts;
   const others = [
     ...(rules.hasPasskeys
-      ? [`<button type="button" class="other" id="passkey">${login.passkey}</button>`]
+      ? [`<button type="button" class="other" id="passkey">${PASSKEY_MARK}${login.passkey}</button>`]
       : []),
     ...providerButtons(
       context,
@@ -72,20 +78,27 @@ function loginStep(context: LoginContext, path: string, title: string): string {
     ),
     ...(rules.hasEmailLogin ? [codeLogin(context)] : []),
   ];
-  const links = [
-    ...(rules.sendsMail ? [`<a href="${relativeUrl(path, RESET_REQUEST_PATH)}">${login.forgotten}</a>`] : []),
-    ...(rules.acceptsRegistrations ? [`<a href="#create">${login.create}</a>`] : []),
-  ];
+  const forgotten = rules.sendsMail
+    ? `<a href="${relativeUrl(path, RESET_REQUEST_PATH)}">${login.forgotten}</a>`
+    : "";
+  const create = rules.acceptsRegistrations ? `<a href="#create">${login.create}</a>` : "";
+  // A forgotten password is not looked for below the other ways.
+  const [afterForm, atEnd] = others.length > 0 ? [forgotten, create] : [`${forgotten}\n${create}`.trim(), ""];
   return `<div id="login">
 <h1>${title}</h1>
 ${form(`id="login-form"`, `${emailField(context)}\n${passwordField(context)}`, login.button)}
-${others.length > 0 ? `<p class="or"><span>${login.or}</span></p>\n<div class="ways">\n${others.join("\n")}\n</div>` : ""}
-${links.length > 0 ? `<p class="others">${links.join("\n")}</p>` : ""}
+${linksOf(afterForm)}${otherWays(login.or, others)}${linksOf(atEnd)}
 </div>`;
 }
 
 function registrationStep(context: LoginContext): string {
-  const { common, register } = context.texts;
+  const { common, login, register } = context.texts;
+  // The first login with a provider creates the account.
+  const providers = providerButtons(
+    context,
+    "login",
+    (provider) => provider.label ?? register.provider(nameOfProvider(provider)),
+  );
   const username = field({
     ...{ name: "username", id: "register-username", label: common.username, autocomplete: "off" },
     rule: register.usernameRule,
@@ -95,7 +108,7 @@ function registrationStep(context: LoginContext): string {
   return `<div id="register" hidden>
 <h1>${register.title}</h1>
 ${form(`id="register-form"`, fields, register.button)}
-<p class="others"><a href="#login">${register.login}</a></p>
+${otherWays(login.or, providers)}<p class="others"><a href="#login">${register.login}</a></p>
 </div>
 <div id="confirm" tabindex="-1" hidden>
 <h1>${register.confirmTitle}</h1>
@@ -130,7 +143,7 @@ export const loginSteps = (
   context: LoginContext,
   { path = ACCOUNT_PATH, title = context.texts.login.title }: LoginPlace = {},
 ): string =>
-  unbroken(`<div id="visitor">
+  unbroken(`<div id="visitor" hidden>
 ${loginStep(context, path, title)}
 ${context.rules.acceptsRegistrations ? registrationStep(context) : ""}
 ${context.rules.hasSecondFactor ? factorStep(context) : ""}

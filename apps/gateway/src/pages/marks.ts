@@ -1,4 +1,4 @@
-/** The names and marks of providers that users recognise, by the host of the issuer. */
+/** The names and marks of providers that users recognise, by the host of the issuer, and the marks of our own ways to log in. */
 
 interface Brand {
   readonly name: string;
@@ -39,9 +39,25 @@ const find = ({ issuer, type }: Provider): Brand | undefined =>
 
 export const brandOf = (provider: Provider): string | null => find(provider)?.name ?? null;
 
-/** An SVG without a name, because the text of the button has it; nothing for other providers. */
+/** An SVG without a name, because the text of the button has it. */
+const draw = ({ size, mark }: Pick<Brand, "size" | "mark">): string =>
+  `<svg class="mark" viewBox="0 0 ${size} ${size}" aria-hidden="true">${mark}</svg>`;
+
+/** Nothing for providers that users do not recognise. */
 export function markOf(provider: Provider): string {
   const brand = find(provider);
-  if (!brand) return "";
-  return `<svg class="mark" viewBox="0 0 ${brand.size} ${brand.size}" aria-hidden="true">${brand.mark}</svg>`;
+  return brand ? draw(brand) : "";
 }
+
+const drawLines = (lines: string): string =>
+  draw({
+    size: 20,
+    mark: `<g fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round">${lines}</g>`,
+  });
+
+export const PASSKEY_MARK = drawLines(
+  `<circle cx="6.5" cy="10" r="4"/><path d="M10.5 10H18v3M14.5 10v2.5"/>`,
+);
+export const MAIL_MARK = drawLines(
+  `<rect x="2" y="4" width="16" height="12" rx="2"/><path d="m2.5 5.5 7.5 6 7.5-6"/>`,
+);
