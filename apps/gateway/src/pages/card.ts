@@ -43,7 +43,7 @@ export function createCard(options: CardOptions): PageOptions {
     policy: { "style-src": "'self'", "img-src": "'self'" },
     body: `<div class="card" data-root="${relativeUrl(path, "/")}" data-texts="${Bun.escapeHTML(JSON.stringify(texts.scripts))}">
 ${home && `<header><p class="product">${home}</p></header>\n`}<main>
-${script ? `<noscript><p class="problem">${texts.common.needsScript}</p></noscript>\n` : ""}${content}
+${script ? `<noscript><p class="problem">${texts.common.needsScript}</p></noscript>\n<p class="spoken" id="progress" role="status"></p>\n` : ""}${content}
 </main>
 </div>`,
   };

@@ -15,7 +15,7 @@ import {
 } from "./forms.ts";
 import { createIdentitiesSection } from "./identities-section.ts";
 import { startLogin } from "./login.ts";
-import { find, findForm, get, setHidden, setText, texts } from "./page.ts";
+import { find, findForm, get, setHidden, setText, texts, wait } from "./page.ts";
 import { createPasskeysSection } from "./passkeys-section.ts";
 import { createTabClient } from "./session.ts";
 import { forgetTab, isStorageBlocked, notice, pendingAuthorization } from "./tab.ts";
@@ -117,11 +117,13 @@ onEnd("logins-form", () => client.revokeTokens(), texts.loggedOutEverywhere);
 onEnd("deletion-form", () => client.deleteMe(), texts.deleted);
 
 get("logout").addEventListener("click", () => logOut(texts.loggedOut));
-find("verify")?.addEventListener("click", () =>
-  view.change(get<HTMLFormElement>("username-form"), async () => {
-    await client.requestEmailVerification();
-    return texts.linkSent;
-  }),
+const verify = find("verify");
+const requestLink = async (): Promise<string> => {
+  await client.requestEmailVerification();
+  return texts.linkSent;
+};
+verify?.addEventListener("click", () =>
+  view.change(get<HTMLFormElement>("username-form"), requestLink, verify),
 );
 
 /** The success of an earlier change is over when the user begins the next one. */
@@ -146,12 +148,8 @@ async function start(): Promise<void> {
     return location.replace(authorization.address);
   }
   const isAdding = identities.takesResponse();
-  if (client.token === undefined) {
-    login.show();
-    if (isResponse) await login.finishProvider(address);
-    return;
-  }
-  await open();
+  if (client.token === undefined) return isResponse ? login.finishProvider(address) : login.show();
+  await wait(open);
   const said = notice.read();
   notice.write(null);
   if (said) say(said);

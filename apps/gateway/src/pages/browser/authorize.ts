@@ -115,5 +115,5 @@ addEventListener("pagehide", () => logOut());
 if (loginHint !== undefined) get<HTMLInputElement>("email").value = loginHint;
 const { response } = pendingAuthorization.read() ?? {};
 pendingAuthorization.write(null);
-login.show();
 if (response) void login.finishProvider(response);
+else login.show();

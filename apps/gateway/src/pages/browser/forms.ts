@@ -9,10 +9,14 @@ import {
   LatchkeyPasskeyError,
 } from "@latchkey/client";
 import type { ScriptTexts } from "../texts/en.ts";
-import { all, fill, inSeconds, texts, unbroken } from "./page.ts";
+import { all, announce, fill, inSeconds, texts, unbroken } from "./page.ts";
 
 /** Texts by the name of the field. */
 export type Members = Readonly<Record<string, string>>;
+interface Issue {
+  readonly type: string;
+  readonly msg: string;
+}
 type FieldErrors = readonly (readonly [name: string, message: string])[];
 /** Shows an error itself, or returns false. */
 type ShowError = (error: unknown) => boolean;
@@ -76,14 +80,33 @@ export const asksPassword = (error: unknown): boolean =>
   error.status === 422 &&
   error.detail.some(({ loc, type }) => loc.at(-1) === "current_password" && type === "missing");
 
+/** What patterns require, by the name of the field. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  email: texts.notAnEmail,
+  username: texts.invisible,
+  name: texts.invisible,
+};
+
+/** In the language of the page, by the stable type of the issue. Its `msg`, which is English, is used for others. */
+function describe({ type, msg }: Issue, input: HTMLInputElement): string {
+  const [count] = /\d+/.exec(msg) ?? [];
+  const known: Readonly<Record<string, string | undefined>> = {
+    missing: texts.missing,
+    string_too_short: count === undefined ? texts.missing : texts.tooShort,
+    string_too_long: texts.tooLong,
+    string_pattern_mismatch: PATTERNS[input.name],
+  };
+  return fill(known[type] ?? texts.issue, { field: labelOf(input), issue: msg, count: count ?? "" });
+}
+
 /** Messages by the name of the field. Issues of members without a field in the form are omitted. */
 function fieldErrorsOf(form: HTMLFormElement, error: unknown): FieldErrors {
   if (asksPassword(error) && inputOf(form, "current_password"))
     return [["current_password", texts.askedPassword]];
   if (error instanceof LatchkeyError && error.status === 422)
-    return error.detail.flatMap(({ loc, msg }) => {
-      const input = inputOf(form, String(loc.at(-1)));
-      return input ? [[input.name, fill(texts.issue, { field: labelOf(input), issue: msg })] as const] : [];
+    return error.detail.flatMap((issue) => {
+      const input = inputOf(form, String(issue.loc.at(-1)));
+      return input ? [[input.name, describe(issue, input)] as const] : [];
     });
   const name = FIELDS[codeOf(error)];
   return name && inputOf(form, name) ? [[name, messageOf(error)]] : [];
@@ -126,23 +149,31 @@ const membersOf = (form: HTMLFormElement): Members =>
 let generation = 0;
 export const forgetRunning = (): void => void generation++;
 
+interface RunOptions {
+  /** What shows that it runs. */
+  readonly button?: HTMLElement | null;
+  readonly showOwnError?: ShowError | undefined;
+}
+
 /** Runs `work`, unless it already runs, and shows its error in the form. */
 export async function run(
   form: HTMLFormElement,
   work: () => Promise<unknown>,
-  showOwnError: ShowError = () => false,
+  { button, showOwnError = () => false }: RunOptions = {},
 ): Promise<void> {
   if (form.hasAttribute("aria-busy")) return;
   clearErrors(form);
   const began = generation;
   // A disabled button would lose the focus.
   form.setAttribute("aria-busy", "true");
+  button?.classList.add("busy");
   try {
-    await work();
+    await announce(work);
   } catch (error) {
     if (began === generation && !showOwnError(error)) showError(form, error);
   } finally {
     form.removeAttribute("aria-busy");
+    button?.classList.remove("busy");
   }
 }
 
@@ -167,7 +198,7 @@ export function onSubmit(form: HTMLFormElement | null, work: Work, showOwnError?
     const { submitter } = event;
     const action = submitter instanceof HTMLButtonElement ? submitter.value : "";
     if (missing.length > 0) showErrors(form, missing);
-    else void run(form, () => work(membersOf(form), action), showOwnError);
+    else void run(form, () => work(membersOf(form), action), { button: submitter, showOwnError });
   });
 }
 

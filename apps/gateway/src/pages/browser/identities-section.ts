@@ -32,7 +32,7 @@ export function createIdentitiesSection({ client, change }: UserView): Identitie
         adding.write(true);
         await beginProvider(client, provider, { currentPassword: passwordOf(form) });
       };
-      if (!lacksPassword(form)) void run(form, begin);
+      if (!lacksPassword(form)) void run(form, begin, { button });
     });
   }
 
@@ -41,13 +41,14 @@ export function createIdentitiesSection({ client, change }: UserView): Identitie
     const identities = await client.oidc.list();
     const items = identities.map((identity) => {
       const name = nameOf(identity.provider);
-      return removableItem({ ...identity, name }, () =>
-        change(form, async () => {
+      return removableItem({ ...identity, name }, (button) => {
+        const remove = async (): Promise<string> => {
           await client.oidc.remove(identity.id, passwordOf(form));
           await show();
           return fill(texts.identityRemoved, { name });
-        }),
-      );
+        };
+        return change(form, remove, button);
+      });
     });
     list.replaceChildren(...items);
     setText("identities-value", identities.length === 0 ? texts.none : String(identities.length));

@@ -4,7 +4,7 @@
  */
 import { type Client, LatchkeyError } from "@latchkey/client";
 import { codeOf, type Members, onSubmit, PageError, run, showErrors } from "./forms.ts";
-import { all, find, findForm, get, HERE, locale, setText, texts } from "./page.ts";
+import { all, find, findForm, get, HERE, locale, setText, texts, wait } from "./page.ts";
 import { isStorageBlocked, pendingFactor, type Way } from "./tab.ts";
 
 type Step = "login" | "register" | "factor" | "confirm";
@@ -102,23 +102,28 @@ export function startLogin(options: LoginOptions) {
     }
   });
 
-  find("passkey")?.addEventListener("click", () =>
-    run(loginForm, () => finish("passkey", () => client.passkeys.login())),
+  const passkey = find("passkey");
+  passkey?.addEventListener("click", () =>
+    run(loginForm, () => finish("passkey", () => client.passkeys.login()), { button: passkey }),
   );
 
   startCodeLogin(client, (login) => finish("code", login));
+  find("code-section")?.addEventListener("toggle", () => {
+    const email = get<HTMLInputElement>("code-email");
+    email.value ||= get<HTMLInputElement>("email").value;
+  });
 
   /** The buttons are shown if providers can send users to this page. */
   for (const button of all("[data-provider]")) {
     const { provider = "", pages = "" } = button.dataset;
     button.hidden = !pages.split(" ").includes(providerPage);
     if (button.dataset.use !== "login") continue;
-    button.addEventListener("click", () =>
-      run(loginForm, async () => {
-        onLeave?.();
-        await beginProvider(client, provider, { page: providerPage });
-      }),
-    );
+    const form = button.closest("#register")?.querySelector("form") ?? loginForm;
+    const begin = async (): Promise<void> => {
+      onLeave?.();
+      await beginProvider(client, provider, { page: providerPage });
+    };
+    button.addEventListener("click", () => run(form, begin, { button }));
   }
 
   addEventListener("hashchange", () => {
@@ -137,9 +142,16 @@ export function startLogin(options: LoginOptions) {
     },
     /** Ends a login at a provider, with the address to which it has sent the user. */
     finishProvider: (address: string) =>
-      run(loginForm, () =>
-        finish("provider", () => explainProvider(address, () => client.oidc.finish(address))),
-      ),
+      run(loginForm, async () => {
+        try {
+          await wait(() =>
+            finish("provider", () => explainProvider(address, () => client.oidc.finish(address))),
+          );
+        } catch (error) {
+          show(first());
+          throw error;
+        }
+      }),
   };
 }
 

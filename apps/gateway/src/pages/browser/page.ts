@@ -55,6 +55,27 @@ export const setText = (id: string, text: string): void => {
   if (place) place.textContent = text;
 };
 
+/** What takes longer is announced to users of screen readers. Others see that it runs. */
+const ANNOUNCED_AFTER_MS = 1000;
+
+/** Announces `work` while it runs. */
+export async function announce<Result>(work: () => Promise<Result>): Promise<Result> {
+  const timer = setTimeout(() => setText("progress", texts.wait), ANNOUNCED_AFTER_MS);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    setText("progress", "");
+  }
+}
+
+/** Runs `work` while the page has nothing to show. */
+export async function wait(work: () => Promise<void>): Promise<void> {
+  const main = document.querySelector("main");
+  main?.setAttribute("aria-busy", "true");
+  await announce(work).finally(() => main?.removeAttribute("aria-busy"));
+}
+
 export const setHidden = (id: string, isHidden: boolean): void => {
   const place = find(id);
   if (place) place.hidden = isHidden;

@@ -10,13 +10,14 @@ export function createPasskeysSection({ client, change, onChange }: UserView): S
   const show = async (): Promise<void> => {
     const passkeys = await client.passkeys.list();
     const items = passkeys.map((passkey) =>
-      removableItem(passkey, () =>
-        change(form, async () => {
+      removableItem(passkey, (button) => {
+        const remove = async (): Promise<string> => {
           await client.passkeys.remove(passkey.id, passwordOf(form));
           await show();
           return fill(texts.passkeyRemoved, { name: passkey.name });
-        }),
-      ),
+        };
+        return change(form, remove, button);
+      }),
     );
     list.replaceChildren(...items);
     const { length: count } = passkeys;

@@ -15,7 +15,11 @@ export interface Section {
 export interface UserView {
   readonly client: Client;
   /** Runs a change, and says the text that it returns, if any. */
-  change(form: HTMLFormElement, work: () => Promise<string | undefined>): Promise<void>;
+  change(
+    form: HTMLFormElement,
+    work: () => Promise<string | undefined>,
+    button?: HTMLElement | null,
+  ): Promise<void>;
   onChange(id: string, work: (members: Members, action: string) => Promise<string | undefined>): void;
 }
 
@@ -81,7 +85,7 @@ export function createUserView(client: Client, refresh: () => void): UserView {
   };
   return {
     client,
-    change: (form, work) => run(form, () => perform(work), showOwnError),
+    change: (form, work, button = null) => run(form, () => perform(work), { button, showOwnError }),
     onChange(id, work) {
       onSubmit(findForm(id), (members, action) => perform(() => work(members, action)), showOwnError);
     },
@@ -97,7 +101,7 @@ interface Removable {
 /** An item of a list, with a button that removes it. */
 export function removableItem(
   { name, created_at, last_used_at }: Removable,
-  remove: () => void,
+  remove: (button: HTMLElement) => void,
 ): HTMLElement {
   const item = document.createElement("li");
   const label = document.createElement("span");
@@ -114,7 +118,7 @@ export function removableItem(
   button.className = "link";
   button.textContent = texts.remove;
   button.setAttribute("aria-label", fill(texts.removeNamed, { name }));
-  button.addEventListener("click", remove);
+  button.addEventListener("click", () => remove(button));
   item.append(label, button);
   return item;
 }
