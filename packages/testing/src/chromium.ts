@@ -40,9 +40,18 @@ export async function openBrowser({ isWhole = false } = {}) {
     ignoreDefaultArgs: ["--disable-back-forward-cache"],
   });
   return {
-    /** Opens a page in a new profile and waits until all its resources are loaded. */
-    async visit(url: string, viewport: ViewportSize, colorScheme: ColorScheme = "light") {
-      const page = await (await browser.newContext({ viewport, colorScheme })).newPage();
+    /**
+     * Opens a page in a new profile and waits until all its resources are loaded.
+     * @param deviceScaleFactor pixels of the screen per CSS pixel
+     */
+    async visit(
+      url: string,
+      viewport: ViewportSize,
+      colorScheme: ColorScheme = "light",
+      deviceScaleFactor = 1,
+    ) {
+      const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor });
+      const page = await context.newPage();
       /** Console warnings and errors, failed requests and requests to other hosts. */
       const faults: string[] = [];
       const { origin } = new URL(url);
