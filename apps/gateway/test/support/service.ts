@@ -60,13 +60,17 @@ async function openLibsqlFile(): Promise<ServiceDatabase> {
 
 async function openPostgresDatabase(): Promise<ServiceDatabase> {
   const server = await sharedPostgresServer();
-  const url = await server.createMigrated();
+  const emptied = await server.openEmptied();
+  const { url, query } = emptied;
   const database = await openDatabase({ url });
   return {
     url,
     database,
-    query: (sql) => server.query(sql, url),
-    [Symbol.asyncDispose]: () => database.close(),
+    query,
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      await emptied[Symbol.asyncDispose]();
+    },
   };
 }
 

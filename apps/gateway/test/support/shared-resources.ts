@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher } from "@latchkey/hashing";
 import type { Browser } from "@latchkey/testing/chromium";
+import { createEmptiedDatabases } from "@latchkey/testing/emptied-databases";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 
 let server: ReturnType<typeof startMigratedServer> | undefined;
@@ -33,7 +34,7 @@ async function startMigratedServer() {
   await database.migrate();
   /** Returns the URL of a new database with the current schema. */
   const createMigrated = () => postgres.createDatabase(template);
-  return { ...postgres, createMigrated };
+  return { ...postgres, createMigrated, openEmptied: createEmptiedDatabases(createMigrated) };
 }
 
 export const sharedPostgresServer = () => (server ??= startMigratedServer());
