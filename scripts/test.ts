@@ -7,6 +7,8 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { freemem } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { isFullRun } from "@latchkey/testing/full-run";
+import { SHORT_LIVED } from "@latchkey/testing/runtime-settings";
 import { parseArguments } from "./test-arguments.ts";
 import { describeLeftOut, parseResults, type Results } from "./test-results.ts";
 
@@ -59,6 +61,7 @@ const environment = {
   TURBO_TELEMETRY_DISABLED: "1",
   LATCHKEY_TEST_PROGRAMS: installedPrograms(process.env.PATH ?? ""),
   ...(isFull && { LATCHKEY_TEST_FULL: "1" }),
+  ...(!isFull && !isFullRun && SHORT_LIVED),
   ...(memoryFolder !== null && { TMPDIR: memoryFolder }),
 };
 const run = (command: readonly string[], cwd: string): Promise<number> =>

@@ -3,6 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { assertNoSecrets } from "./log-guard.ts";
 import { childOf, UNSHARE } from "./process-1.ts";
 import { GATEWAY_MAIN } from "./repository.ts";
+import { runtimeSettings } from "./runtime-settings.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -26,7 +27,7 @@ export const PATIENT_HASHING = { HASH_NICE: "0", HASH_QUEUE_SECONDS: "600" };
 export type ServiceProcess = ReturnType<typeof startProcess>;
 
 /**
- * Starts `main.ts` with these environment variables only. By default it listens on a free port with one hash worker, and
+ * Starts `main.ts` with these environment variables and the settings of Bun only. By default it listens on a free port with one hash worker, and
  * resolves host names as after `bun start`. A variable that is undefined has no default.
  * Disposing it fails if a line in `lines` contains a secret.
  */
@@ -35,7 +36,7 @@ export function startProcess(
   { onLine, main = GATEWAY_MAIN, wrapper = [], isProcess1 = false }: StartOptions = {},
 ) {
   const child = Bun.spawn([...(isProcess1 ? UNSHARE : []), ...wrapper, process.execPath, main], {
-    env: { PORT: "0", HASH_WORKERS: "1", ...START_COMMAND, ...env },
+    env: { PORT: "0", HASH_WORKERS: "1", ...START_COMMAND, ...runtimeSettings(), ...env },
     stdout: "pipe",
     stderr: "pipe",
     killSignal: "SIGKILL",

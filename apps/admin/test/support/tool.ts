@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { captureOutput, startOnTerminal } from "@latchkey/testing/command-line";
 import { runProcess } from "@latchkey/testing/run-process";
+import { runtimeSettings } from "@latchkey/testing/runtime-settings";
 import { run } from "../../src/program.ts";
 
 export const MAIN = join(import.meta.dir, "../../src/main.ts");
@@ -47,7 +48,11 @@ export async function runToolAlone(args: readonly string[], options: RunOptions 
 
 /** Runs one command line in a process of its own: for what depends on pipes, or on the end of a process. */
 export const startTool = (args: readonly string[], { env = {}, input = "" }: RunOptions = {}) =>
-  runProcess([process.execPath, MAIN, ...args], { cwd: tmpdir(), env, stdin: Buffer.from(input) });
+  runProcess([process.execPath, MAIN, ...args], {
+    cwd: tmpdir(),
+    env: { ...runtimeSettings(), ...env },
+    stdin: Buffer.from(input),
+  });
 
 /** Keys to type after a text has appeared on the terminal. */
 export type Keystrokes = readonly [after: string, keys: string];
@@ -62,7 +67,7 @@ export async function runOnTerminal(
   await using terminal = startOnTerminal(command, {
     cols: 120,
     cwd: tmpdir(),
-    env: { ...env, TERM: "xterm" },
+    env: { ...runtimeSettings(), ...env, TERM: "xterm" },
   });
   for (const [after, keys] of keystrokes) {
     await terminal.printed(after);
