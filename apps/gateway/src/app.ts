@@ -15,10 +15,12 @@ import { createUsernameLimit } from "./features/auth/username-limit.ts";
 import { createPasswordVerifier } from "./features/auth/verify-password.ts";
 import { createWrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";
 import { createOperations } from "./features/operations.ts";
+import type { FeatureResources } from "./features/optional-feature.ts";
+import { enabledFeatures, OPTIONAL_FEATURES } from "./features/optional-features.ts";
 import { LIVENESS_PATH, PROBE_PATHS } from "./features/probes/operations.ts";
 import { createReadiness } from "./features/probes/service.ts";
 import { createTodoService } from "./features/todos/service.ts";
-import { enabledOperations, type Operation } from "./http/operation.ts";
+import { enabledOperations } from "./http/operation.ts";
 import { createLogin, createTokenRule } from "./login.ts";
 import { bearerAuth } from "./middleware/bearer-auth.ts";
 import { methodNotAllowed } from "./middleware/error-handler.ts";
@@ -28,12 +30,11 @@ import { createRateLimiters, rateLimit } from "./middleware/rate-limit.ts";
 import type { Logger } from "./observability/logger.ts";
 import type { RequestObservation } from "./observability/metrics.ts";
 import { createPublicDocument } from "./openapi/public-document.ts";
-import { enabledFeatures } from "./optional-features.ts";
 import { createOwner } from "./owner.ts";
 import { readAssets } from "./pages/assets.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import { createMemoryStore, type Store } from "./rate-limit/store.ts";
-import { createTokens, type Principal } from "./tokens/access-tokens.ts";
+import { createTokens } from "./tokens/access-tokens.ts";
 import type { TokenKeys } from "./tokens/token-keys.ts";
 
 interface AppOptions {
@@ -70,10 +71,8 @@ export async function createApp(options: AppOptions) {
   const { accounts: rules, rateLimits, oidc } = config;
   const { sendsMail, hasPasskeys } = rules;
   const limiters = rateLimits && createRateLimiters(rateLimits, store);
-  const { digests, oneTimeTokens, passkeyChallenges, publicKeySet, loginCodes, factorStates, oidcStates } =
-    keys;
-  const { authorizationCodes } = keys;
-  const { users, passkeys, identities, factors, outbox } = database;
+  const { digests, oneTimeTokens, publicKeySet, factorStates } = keys;
+  const { users, outbox } = database;
   const tokens = createTokens(keys, config.tokens);
   // The budget of codes for the owner also exists without limits.
   const familiarNetworks =
@@ -101,69 +100,11 @@ export async function createApp(options: AppOptions) {
   const assets = readAssets(config.pages.primaryColor, config.pages.logo);
 
   const features = enabledFeatures(config);
-  const optionalOperations: Operation<Principal>[] = [];
-  if (config.passkeys) {
-    const { createPasskeyService, passkeyOperations } = await import("./features/passkeys/feature.ts");
-    const passkeyService = createPasskeyService({
-      origins: config.passkeys.origins,
-      rpId: config.passkeys.rpId,
-      rpName: config.passkeys.rpName,
-      passkeys,
-      passkeyChallenges,
-      sendsMail,
-      canLogIn,
-      owner,
-    });
-    optionalOperations.push(...passkeyOperations(passkeyService, login));
-  }
-  if (oidc) {
-    const { createIdentityService, identityOperations, openProvider } = await import(
-      "./features/identities/feature.ts"
-    );
-    const identityService = createIdentityService({
-      providers: oidc.providers.map((settings) => openProvider(settings)),
-      redirectUris: oidc.redirectUris,
-      users,
-      identities,
-      factors,
-      oidcStates,
-      canLogIn,
-      sendsMail,
-      createsUsers: rules.acceptsRegistrations,
-      owner,
-    });
-    optionalOperations.push(...identityOperations(identityService, login));
-  }
-  if (rules.hasEmailLogin) {
-    const { createEmailLogin, emailLoginOperations } = await import("./features/email-login/feature.ts");
-    const emailLogin = createEmailLogin({ users, factors, outbox, loginCodes, digests });
-    optionalOperations.push(...emailLoginOperations(emailLogin, login));
-  }
-  if (config.secondFactor && factorCipher) {
-    const { createSecondFactor, secondFactorOperations } = await import(
-      "./features/second-factor/feature.ts"
-    );
-    const secondFactor = createSecondFactor({
-      factors,
-      users,
-      outbox,
-      factorStates,
-      cipher: factorCipher,
-      issuer: config.secondFactor.issuer,
-      owner,
-      tokens,
-      sendsMail,
-      clearWrongPasswords: async (user) => wrongPasswordLimit?.clear(user),
-    });
-    optionalOperations.push(...secondFactorOperations(secondFactor, login, { sendsMail }));
-  }
-  if (config.hostedLogin) {
-    const { createHostedLogin, hostedLoginOperations } = await import("./features/hosted-login/feature.ts");
-    const { clients, issuer } = config.hostedLogin;
-    const hostedLogin = createHostedLogin({ users, authorizationCodes, clients, issuer, expectToken, store });
-    const { hasSecondFactor } = rules;
-    optionalOperations.push(...hostedLoginOperations(hostedLogin, login, { issuer, hasSecondFactor }));
-  }
+  const resources: FeatureResources = {
+    ...{ config, database, keys, store, tokens, login, owner, expectToken, canLogIn, factorCipher },
+    clearWrongPasswords: async (user) => wrongPasswordLimit?.clear(user),
+  };
+  const optionalOperations = await Promise.all(OPTIONAL_FEATURES.map(({ open }) => open(resources)));
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
     register: createRegistration({
@@ -178,7 +119,7 @@ export async function createApp(options: AppOptions) {
       limitUsername: rateLimits && createUsernameLimit(store),
     }),
     links: createLinkService({ users, outbox, hasher, oneTimeTokens, owner, networkDigestOf }),
-    optionalOperations,
+    optionalOperations: optionalOperations.flat(),
     rules,
     isListedPassword,
     publicKeySet,

@@ -3,8 +3,8 @@
  * errors to responses. An error whose code is not in the table becomes an `INTERNAL_ERROR` without details.
  */
 import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type OAuthError, type ValidationIssue } from "@latchkey/contracts";
+import type { Feature, Features } from "./feature-flags.ts";
 import { type LoginMethod, TWO_FACTOR_METHODS } from "./observability/audit.ts";
-import type { Feature, Features } from "./optional-features.ts";
 
 export interface ErrorResponse {
   readonly status: number;

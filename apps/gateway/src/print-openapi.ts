@@ -5,83 +5,88 @@
  */
 import { exitOnOutputError, write } from "@latchkey/cli";
 import { PASSWORD_MIN_LENGTH, SHIPPED_LANGUAGES } from "@latchkey/contracts";
-import type { AccountRules } from "./config.ts";
+import type { Database } from "@latchkey/database";
+import type { Hasher } from "@latchkey/hashing";
+import pino from "pino";
+import { createApp } from "./app.ts";
+import { parseConfig } from "./config.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
-import { emailLoginOperations } from "./features/email-login/operations.ts";
 import { eventOperations } from "./features/events/operations.ts";
-import { hostedLoginOperations } from "./features/hosted-login/operations.ts";
-import { identityOperations } from "./features/identities/operations.ts";
-import { createOperations } from "./features/operations.ts";
-import { passkeyOperations } from "./features/passkeys/operations.ts";
-import { secondFactorOperations } from "./features/second-factor/operations.ts";
 import { createAdministrationDocument } from "./openapi/administration-document.ts";
-import { createPublicDocument } from "./openapi/public-document.ts";
-import { enabledFeatures } from "./optional-features.ts";
+import { importTokenKeys } from "./tokens/token-keys.ts";
 
 /** The cast is safe because creating the document calls no service. */
 const uncalled = <Service>(): Service => ({}) as Service;
 
 /** Without a path, so that the document describes the metadata. */
 const ISSUER = "https://accounts.example.com";
-
-const isComplete = process.argv.includes("--all");
-const rules: AccountRules = {
-  sendsMail: true,
-  acceptsRegistrations: !isComplete,
-  hasRoles: isComplete,
-  hasClaims: isComplete,
-  languages: isComplete ? SHIPPED_LANGUAGES : ["en"],
-  renewsTokens: isComplete,
-  changesEmail: isComplete,
-  hasPasskeys: isComplete,
-  hasIdentities: isComplete,
-  hasEmailLogin: isComplete,
-  hasHostedLogin: isComplete,
-  hasSecondFactor: isComplete,
-  requireVerifiedEmail: isComplete,
-  requireCurrentPassword: false,
-  passwordMinLength: PASSWORD_MIN_LENGTH,
+const REDIRECT_URI = "https://app.example.com/callback";
+const CLIENT = { client_id: "app", name: "Example", redirect_uris: [REDIRECT_URI] };
+const PROVIDER = {
+  name: "example",
+  issuer: "https://login.example.com",
+  client_id: "app",
+  client_secret: "-",
 };
-const features = enabledFeatures({ hasTodos: true, accounts: rules });
-const operations = createOperations({
-  readiness: uncalled(),
-  register: uncalled(),
-  verifyPasswordLogin: uncalled(),
-  login: uncalled(),
-  renew: uncalled(),
-  accounts: uncalled(),
-  links: uncalled(),
-  optionalOperations: isComplete
-    ? [
-        ...passkeyOperations(uncalled(), uncalled()),
-        ...identityOperations(uncalled(), uncalled()),
-        ...emailLoginOperations(uncalled(), uncalled()),
-        ...secondFactorOperations(uncalled(), uncalled(), rules),
-        ...hostedLoginOperations(uncalled(), uncalled(), { issuer: ISSUER, hasSecondFactor: true }),
-      ]
-    : [],
-  rules,
-  isListedPassword: () => false,
-  publicKeySet: { keys: [] },
-  todoService: uncalled(),
-});
-const administration = [
-  ...administrationOperations({
-    service: uncalled(),
-    passwordMinLength: PASSWORD_MIN_LENGTH,
-    isListedPassword: () => false,
-    sendsMail: true,
-    // The typed client knows no configuration.
-    languages: SHIPPED_LANGUAGES,
-  }),
-  ...eventOperations(uncalled()),
-];
+
+/** The variables that turn on everything. */
+const EVERYTHING = {
+  PUBLIC_URL: ISSUER,
+  AUTH_ISSUER: ISSUER,
+  LOGIN_CLIENTS: JSON.stringify([CLIENT]),
+  OIDC_PROVIDERS: JSON.stringify([PROVIDER]),
+  OIDC_REDIRECT_URIS: REDIRECT_URI,
+  PASSKEY_ORIGINS: "https://app.example.com",
+  LANGUAGES: SHIPPED_LANGUAGES.join(),
+  AUTH_CLAIMS: "roles,claims",
+  AUTH_RENEWAL_DAYS: "30",
+  AUTH_EMAIL_CHANGE: "true",
+  AUTH_EMAIL_LOGIN: "true",
+  AUTH_SECOND_FACTOR: "true",
+  AUTH_REGISTRATION: "closed",
+  AUTH_REQUIRE_VERIFIED_EMAIL: "true",
+  AUTH_REQUIRE_CURRENT_PASSWORD: "false",
+};
+
+async function printPublic(isComplete: boolean): Promise<string> {
+  const secretKey = "The document contains no key: 0123456789";
+  const config = parseConfig(
+    { AUTH_SECRET_KEY: secretKey, RATE_LIMIT_ENABLED: "false", ...(isComplete && EVERYTHING) },
+    { kernels: [], isTerminal: false, readFile: uncalled() },
+  );
+  const app = await createApp({
+    config,
+    keys: await importTokenKeys(config.tokenKeys, () => secretKey),
+    database: uncalled<Database>(),
+    hasher: uncalled<Hasher>(),
+    logger: pino({ level: "silent" }),
+    factorCipher: uncalled(),
+    digestEmail: uncalled(),
+    isStopping: () => false,
+  });
+  const response = await app.handle(new Request("http://localhost/openapi.json"));
+  return response.text();
+}
+
+const printAdministration = (): Promise<string> =>
+  createAdministrationDocument(
+    [
+      ...administrationOperations({
+        service: uncalled(),
+        passwordMinLength: PASSWORD_MIN_LENGTH,
+        isListedPassword: () => false,
+        sendsMail: true,
+        // The typed client knows no configuration.
+        languages: SHIPPED_LANGUAGES,
+      }),
+      ...eventOperations(uncalled()),
+    ],
+    new Set(["mail", "accountEvents", "restrictedKeys"]),
+  );
+
 exitOnOutputError();
 await write(
   process.argv.includes("--administration")
-    ? await createAdministrationDocument(
-        administration,
-        new Set([...features, "accountEvents", "restrictedKeys"]),
-      )
-    : await createPublicDocument(operations, features),
+    ? await printAdministration()
+    : await printPublic(process.argv.includes("--all")),
 );

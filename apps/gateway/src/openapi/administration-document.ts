@@ -1,5 +1,5 @@
 /** The OpenAPI document of the administration. */
-import type { Features } from "../optional-features.ts";
+import type { Features } from "../feature-flags.ts";
 import { createDocument } from "./document.ts";
 import type { DescribedOperation } from "./operation.ts";
 

@@ -14,8 +14,8 @@ import {
   loginErrorsOf,
   withOAuthError,
 } from "../errors.ts";
+import type { Features } from "../feature-flags.ts";
 import type { Operation } from "../http/operation.ts";
-import type { Features } from "../optional-features.ts";
 import { ROUTE_LIMITS, type RouteLimit } from "../rate-limit/limits.ts";
 import { type ErrorSchema, errorSchemaName, type JsonObject, reference, translate } from "./schemas.ts";
 

@@ -1,7 +1,7 @@
 /** The OpenAPI document of the public API: its texts. */
 import * as contracts from "@latchkey/contracts";
 import { canOccur, ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../errors.ts";
-import type { Features } from "../optional-features.ts";
+import type { Features } from "../feature-flags.ts";
 import { createDocument, HEADERS } from "./document.ts";
 import { type DescribedOperation, JSON_TYPE } from "./operation.ts";
 

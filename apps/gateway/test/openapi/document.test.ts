@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
 import { ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../../src/errors.ts";
-import type { Feature } from "../../src/optional-features.ts";
+import type { Feature } from "../../src/feature-flags.ts";
 import { VERSION } from "../../src/version.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
 import { DOCUMENTED_FEATURES, startService } from "../support/service.ts";

@@ -1,4 +1,7 @@
-/** The service without the modules of features that are off by default: to import one of them ends the process. */
+/**
+ * The service without the modules of features that are off by default: to import one of them ends the process. Only `feature.ts`, which
+ * decides whether a feature is on, is imported always.
+ */
 import { plugin } from "bun";
 
 plugin({
@@ -7,7 +10,7 @@ plugin({
     const modules = [
       "gateway/src/.*administration",
       "packages/administration/",
-      "gateway/src/features/(passkeys|identities|email-login|second-factor|hosted-login)/",
+      "gateway/src/features/(passkeys|identities|email-login|second-factor|hosted-login)/(?!feature.ts)",
       "openid-client/",
       "oauth4webapi/",
       "@simplewebauthn/",

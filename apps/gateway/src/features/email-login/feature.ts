@@ -1,3 +1,14 @@
-/** Imported only if logins with codes are on. */
-export { emailLoginOperations } from "./operations.ts";
-export { createEmailLogin } from "./service.ts";
+/** The feature "logins with codes by mail" for the server. */
+import { optionalFeature } from "../optional-feature.ts";
+
+export const emailLoginFeature = optionalFeature(
+  "emailLogin",
+  ({ accounts }) => (accounts.hasEmailLogin ? {} : null),
+  async (_settings, { database, keys, login }) => {
+    const { emailLoginOperations } = await import("./operations.ts");
+    const { createEmailLogin } = await import("./service.ts");
+    const { users, factors, outbox } = database;
+    const { loginCodes, digests } = keys;
+    return emailLoginOperations(createEmailLogin({ users, factors, outbox, loginCodes, digests }), login);
+  },
+);

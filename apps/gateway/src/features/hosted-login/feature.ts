@@ -1,3 +1,16 @@
-/** Imported only if applications are configured. */
-export { hostedLoginOperations } from "./operations.ts";
-export { createHostedLogin } from "./service.ts";
+/** The feature "hosted login" for the server. */
+import { optionalFeature } from "../optional-feature.ts";
+
+export const hostedLoginFeature = optionalFeature(
+  "hostedLogin",
+  ({ hostedLogin }) => hostedLogin,
+  async ({ clients, issuer }, { config, database, keys, store, expectToken, login }) => {
+    const { hostedLoginOperations } = await import("./operations.ts");
+    const { createHostedLogin } = await import("./service.ts");
+    const { users } = database;
+    const { authorizationCodes } = keys;
+    const { hasSecondFactor } = config.accounts;
+    const hostedLogin = createHostedLogin({ users, authorizationCodes, clients, issuer, expectToken, store });
+    return hostedLoginOperations(hostedLogin, login, { issuer, hasSecondFactor });
+  },
+);

@@ -1,3 +1,16 @@
-/** Imported only if passkeys are enabled, because the validators and the WebAuthn library take time and memory at startup. */
-export { passkeyOperations } from "./operations.ts";
-export { createPasskeyService } from "./service.ts";
+/** The feature "passkeys" for the server. */
+import { optionalFeature } from "../optional-feature.ts";
+
+export const passkeyFeature = optionalFeature(
+  "passkeys",
+  ({ passkeys }) => passkeys,
+  async (settings, { config, database, keys, canLogIn, owner, login }) => {
+    const { passkeyOperations } = await import("./operations.ts");
+    const { createPasskeyService } = await import("./service.ts");
+    const { passkeys } = database;
+    const { passkeyChallenges } = keys;
+    const { sendsMail } = config.accounts;
+    const options = { ...settings, passkeys, passkeyChallenges, sendsMail, canLogIn, owner };
+    return passkeyOperations(createPasskeyService(options), login);
+  },
+);

@@ -1,3 +1,21 @@
-/** Imported only if second factors are on. */
-export { secondFactorOperations } from "./operations.ts";
-export { createSecondFactor } from "./service.ts";
+/** The feature "second factors" for the server. */
+import { optionalFeature } from "../optional-feature.ts";
+
+export const secondFactorFeature = optionalFeature(
+  "secondFactor",
+  ({ secondFactor }) => secondFactor,
+  async ({ issuer }, { config, database, keys, factorCipher, owner, tokens, login, ...resources }) => {
+    if (!factorCipher) throw new Error("Second factors are on, but there is no key for them");
+    const { secondFactorOperations } = await import("./operations.ts");
+    const { createSecondFactor } = await import("./service.ts");
+    const { users, factors, outbox } = database;
+    const { sendsMail } = config.accounts;
+    const secondFactor = createSecondFactor({
+      ...{ users, factors, outbox, factorStates: keys.factorStates },
+      ...{ issuer, owner, tokens, sendsMail },
+      cipher: factorCipher,
+      clearWrongPasswords: resources.clearWrongPasswords,
+    });
+    return secondFactorOperations(secondFactor, login, { sendsMail });
+  },
+);
