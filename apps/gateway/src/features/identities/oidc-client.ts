@@ -35,13 +35,17 @@ const userInfoAlgorithmsOf = (metadata: oidc.ServerMetadata): string[] =>
 
 const CLOCK_TOLERANCE_SECONDS = 60;
 
-/** @throws ProviderUnavailable if the token endpoint rejects the client itself, which no user can correct */
-function expectClientAccepted(error: unknown): void {
-  for (const cause of causesOf(error))
-    if (cause instanceof oidc.ResponseBodyError && cause.error === "invalid_client")
-      throw new ProviderUnavailable(
-        `The provider rejected this client${describeOauthError(cause.error, cause.error_description)}`,
-      );
+/** The client is not known or not allowed, which no user can correct. Some providers answer a wrong secret with the second one. */
+const CLIENT_ERRORS = new Set(["invalid_client", "unauthorized_client"]);
+
+/** Returns the error that the token endpoint names, if it names one: the library's message does not. */
+function explainError(error: unknown): unknown {
+  const response = causesOf(error).find((cause) => cause instanceof oidc.ResponseBodyError);
+  if (!response) return error;
+  const named = describeOauthError(response.error, response.error_description);
+  return CLIENT_ERRORS.has(response.error)
+    ? new ProviderUnavailable(`The provider rejected this client${named}`)
+    : new Error(`The provider rejected the code${named}`);
 }
 
 /** OpenID Connect Core §2: at most 255 ASCII characters. A longer one, or U+0000, cannot be stored in every database. */
@@ -201,8 +205,7 @@ export function createOidcClient(settings: OidcProvider, now: () => number): Pro
         };
         return { subject, readClaims };
       } catch (error) {
-        expectClientAccepted(error);
-        throw error;
+        throw explainError(error);
       }
     },
   };

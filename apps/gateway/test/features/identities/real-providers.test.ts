@@ -131,23 +131,30 @@ test("a provider that limits the service is 503, and the log names the provider 
   expect(JSON.stringify(service.log)).toContain("example: The provider responded with 429: slow_down");
 });
 
-test("credentials that the provider rejects are 503, and the log names the provider and its error", async () => {
-  await using provider = await startHostileProvider();
-  await using service = await startService({ env: oidcVariables([provider]) });
-  const body = { error: "invalid_client", error_description: "expired\nsecret" };
-  const headers = { "www-authenticate": 'Basic realm="provider"' };
-  provider.reply({
-    respond: (path) => (path === "/token" ? Response.json(body, { status: 401, headers }) : undefined),
-  });
-  const response = await loginOidc(service, provider);
-  expect([response.status, response.body]).toMatchObject([503, { code: "PROVIDER_UNAVAILABLE" }]);
-  provider.reply({});
-  // An error of one login does not prevent the next one.
-  expect((await loginOidc(service, provider)).status).toBe(200);
-  expect(JSON.stringify(service.log)).toContain(
-    String.raw`example: The provider rejected this client: invalid_client: expired\\u000asecret`,
-  );
-});
+test.each([
+  ["invalid_client", 401, 503, "rejected this client"],
+  // Glewlwyd, for a wrong secret.
+  ["unauthorized_client", 403, 503, "rejected this client"],
+  ["invalid_grant", 400, 401, "rejected the code"],
+  // Glewlwyd, for a code that is not valid.
+  ["invalid_code", 403, 401, "rejected the code"],
+])(
+  "a token endpoint that answers %s with %d is %d, and the log names the error",
+  async (error, status, expected, text) => {
+    await using provider = await startHostileProvider();
+    await using service = await startService({ env: oidcVariables([provider]) });
+    const body = { error, error_description: "expired\nsecret" };
+    const headers = { "www-authenticate": 'Basic realm="provider"' };
+    provider.reply({
+      respond: (path) => (path === "/token" ? Response.json(body, { status, headers }) : undefined),
+    });
+    expect((await loginOidc(service, provider)).status).toBe(expected);
+    provider.reply({});
+    // An error of one login does not prevent the next one.
+    expect((await loginOidc(service, provider)).status).toBe(200);
+    expect(JSON.stringify(service.log)).toContain(`The provider ${text}: ${error}: expired\\\\u000asecret`);
+  },
+);
 
 test("an application on the user's machine redirects to any port of its page, and to nothing else", async () => {
   await using provider = await startHostileProvider();
