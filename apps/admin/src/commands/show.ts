@@ -21,7 +21,7 @@ export const showCommand = (variables: Variables): Command =>
     "bun run admin users show 42 --json",
   ])
     .description(
-      "show one user, with the times of the latest login and of the import, the passkeys, the identities of other services, the number of networks from which logins are never throttled, and the email_digest of the service's log",
+      "show one user, with the times of the latest login and of the import, the passkeys, the identities of other services, the number of networks whose logins are not limited per e-mail, and the email_digest of the service's log",
     )
     .argument(...USER)
     .option(...JSON_OPTION)
