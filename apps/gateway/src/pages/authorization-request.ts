@@ -16,7 +16,7 @@ interface AuthorizationServer {
 export interface Return {
   readonly client: LoginClient;
   readonly redirectUri: string;
-  /** undefined: the client sent none, or it is too long. */
+  /** undefined: the client sent none, several, or one that is too long. */
   readonly state: string | undefined;
   /**
    * Whether a page shows the name of the application, and the user clicks: another program on the user's machine can have the scheme
@@ -42,17 +42,19 @@ export type ReadRequest =
   | { readonly kind: "page"; readonly problem: string };
 
 const STATE_MAX_LENGTH = 1024;
+const LEADING_BACK = ["client_id", "redirect_uri"] as const;
 const READ = [
-  ...["response_type", "client_id", "redirect_uri", "state", "scope", "code_challenge"],
-  ...["code_challenge_method", "login_hint", "acr_values", "max_age", "prompt"],
+  ...["response_type", "state", "scope", "code_challenge", "code_challenge_method"],
+  ...["login_hint", "acr_values", "max_age", "prompt"],
 ] as const;
-type Name = "client_id" | "redirect_uri" | (typeof READ)[number];
+type Name = (typeof LEADING_BACK)[number] | (typeof READ)[number];
 
 /** @param query with or without the question mark */
 export function readAuthorizationRequest(query: string, server: AuthorizationServer): ReadRequest {
   const sent = new URLSearchParams(query);
-  const repeated = READ.find((name) => sent.getAll(name).length > 1);
-  if (repeated !== undefined) return page(`The parameter ${repeated} is repeated.`);
+  const isRepeated = (name: Name): boolean => sent.getAll(name).length > 1;
+  const ambiguous = LEADING_BACK.find(isRepeated);
+  if (ambiguous !== undefined) return page(`The parameter ${ambiguous} is repeated.`);
   // A parameter without a value counts as absent (RFC 6749 §3.1).
   const get = (name: Name): string | undefined => sent.get(name) || undefined;
   const client = server.clients.find(({ clientId }) => clientId === get("client_id"));
@@ -61,14 +63,15 @@ export function readAuthorizationRequest(query: string, server: AuthorizationSer
   if (redirectUri === undefined || findRedirectUri(client.redirectUris, redirectUri) === undefined)
     return page("The redirect_uri is not one of the client's.");
   const state = get("state");
-  const isStateValid = state === undefined || [...state].length <= STATE_MAX_LENGTH;
+  const isStateValid = !isRepeated("state") && (state === undefined || [...state].length <= STATE_MAX_LENGTH);
   const to: Return = {
     ...{ client, redirectUri, state: isStateValid ? state : undefined },
     isClicked: !redirectUri.startsWith("https:"),
   };
   const acrValues = get("acr_values")?.split(" ") ?? [];
   const challenge = get("code_challenge") ?? "";
-  const error = isStateValid ? errorOf(get, acrValues, server) : "invalid_request";
+  const isReadable = isStateValid && !READ.some(isRepeated);
+  const error = isReadable ? errorOf(get, acrValues, server) : "invalid_request";
   if (error !== null) return { kind: "error", to, url: errorUrl(to, error, server.issuer) };
   const loginHint = get("login_hint");
   return {

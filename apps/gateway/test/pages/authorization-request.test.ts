@@ -47,8 +47,6 @@ test.each([
   [{}, "&redirect_uri=https%3A%2F%2Fevil.example"],
   [{}, `&redirect_uri=${CALLBACK}`],
   [{}, "&client_id=web"],
-  [{}, "&state=x"],
-  [{ response_type: undefined }, "&code_challenge=x"],
 ] as readonly [object, string?][])(
   "with %j%s, nothing leads away from the page",
   (changes, appended = "") => {
@@ -71,6 +69,17 @@ test.each([
 ])("%j returns %s to the application", (changes, error) => {
   const url = `${CALLBACK}?error=${error}&state=a+state&iss=https%3A%2F%2Faccounts.example.com`;
   expect(read(changes)).toMatchObject({ kind: "error", url, to: { isClicked: false } });
+});
+
+test("a repeated parameter is an error of the application, and a repeated state is not returned", () => {
+  const url = `${CALLBACK}?error=invalid_request&state=a+state&iss=https%3A%2F%2Faccounts.example.com`;
+  for (const name of ["response_type", "scope", "code_challenge", "login_hint", "acr_values", "prompt"])
+    expect([name, read({}, { appended: `&${name}=a&${name}=a` })]).toMatchObject([
+      name,
+      { kind: "error", url },
+    ]);
+  expect(read({}, { appended: "&state=x" })).toMatchObject({ url: url.replace("state=a+state&", "") });
+  expect(read({}, { appended: "&resource=a&resource=b" }).kind).toBe("request");
 });
 
 test("without second factors, nobody can reach 2fa", () => {
