@@ -79,7 +79,7 @@ function loginStep(context: LoginContext, path: string, title: string): string {
     ...(rules.hasEmailLogin ? [codeLogin(context)] : []),
   ];
   const forgotten = rules.sendsMail
-    ? `<a href="${relativeUrl(path, RESET_REQUEST_PATH)}">${login.forgotten}</a>`
+    ? `<a id="forgotten" href="${relativeUrl(path, RESET_REQUEST_PATH)}">${login.forgotten}</a>`
     : "";
   const create = rules.acceptsRegistrations ? `<a href="#create">${login.create}</a>` : "";
   // A forgotten password is not looked for below the other ways.

@@ -143,7 +143,9 @@ async function start(): Promise<void> {
   const isResponse = ["code", "state", "error"].some((name) => new URL(address).searchParams.has(name));
   if (isResponse) history.replaceState(null, "", location.pathname);
   const authorization = pendingAuthorization.read();
-  if (isResponse && authorization) {
+  // Who comes here by another way has given up the login for an application.
+  if (!isResponse) pendingAuthorization.write(null);
+  else if (authorization) {
     pendingAuthorization.write({ address: authorization.address, response: address });
     return location.replace(authorization.address);
   }

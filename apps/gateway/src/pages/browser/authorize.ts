@@ -26,6 +26,7 @@ const NEW_CODE_MS = 30 * 1000;
 
 const client = createClient({ baseUrl: ROOT });
 
+const leave = (): void => pendingAuthorization.write({ address: location.href });
 const login = startLogin({
   client,
   async onLogin(way) {
@@ -35,7 +36,7 @@ const login = startLogin({
   },
   isRegistration: authorization.dataset.prompt === "create",
   providerPage: `${ROOT}account`,
-  onLeave: () => pendingAuthorization.write({ address: location.href }),
+  onLeave: leave,
 });
 
 async function goBack(): Promise<void> {
@@ -108,6 +109,7 @@ function keepLinkValid(link: HTMLAnchorElement): void {
   }, NEW_CODE_MS);
 }
 
+find("forgotten")?.addEventListener("click", leave);
 link?.addEventListener("click", () => setTimeout(logOut));
 // A page in the back-forward cache keeps its memory and its text.
 addEventListener("pagehide", () => logOut());

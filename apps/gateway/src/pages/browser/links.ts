@@ -4,9 +4,9 @@
  */
 import { LatchkeyError } from "@latchkey/client";
 import { activateReveals, codeOf, type Members, onSubmit, showErrors } from "./forms.ts";
-import { find, get, ROOT, texts } from "./page.ts";
+import { all, find, get, ROOT, texts } from "./page.ts";
 import { createTabClient } from "./session.ts";
-import { notice, pendingFactor, requestedEmail } from "./tab.ts";
+import { notice, pendingAuthorization, pendingFactor, requestedEmail } from "./tab.ts";
 import { learnWay } from "./user-view.ts";
 
 activateReveals();
@@ -20,6 +20,11 @@ const kept = history.state as { readonly token?: string } | null;
 const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? kept?.token ?? "";
 const keep = (state: object | null): void => history.replaceState(state, "", location.pathname);
 keep(token ? { token } : null);
+
+/** Where the user has left the login for an application: the login goes on there, not at the account. */
+const authorization = pendingAuthorization.read();
+for (const link of all<HTMLAnchorElement>("#success a[href$=account], .others a[href$=account]"))
+  if (authorization) link.href = authorization.address;
 
 const replaceForm = (id: string): void => {
   keep(null);
@@ -62,7 +67,7 @@ const ACTIONS: Readonly<Record<string, (members: Members) => Promise<boolean>>> 
     requestedEmail.write(null);
     // The reset has ended whatever login the tab had.
     client.logout();
-    return logIn(email ?? undefined, password);
+    return authorization ? false : logIn(email ?? undefined, password);
   },
   async verification() {
     await client.confirmEmailVerification({ token });

@@ -68,7 +68,7 @@ export const requestedEmail = createTabValue<string>("requested e-mail");
 export type Way = "password" | "passkey" | "code" | "provider";
 /** A login that needs a code of the second factor, for five minutes. */
 export const pendingFactor = createTabValue<{ readonly state: string; readonly way: Way }>("pending factor");
-/** The address of a login for an application that has left for a provider, and that with which the provider has answered. */
+/** The address of a login for an application that has left for a provider or a forgotten password, and the provider's response. */
 export const pendingAuthorization = createTabValue<{ readonly address: string; readonly response?: string }>(
   "pending authorization",
 );
