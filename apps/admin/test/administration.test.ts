@@ -221,11 +221,13 @@ test.skipIf(!hasRedis && !process.env.CI).each(["Redis", "the memory of this rep
       });
     const { access_token: token } = (await (await logIn("bob", PASSWORD)).json()) as { access_token: string };
     const change = { method: "PATCH", token, body: { current_password: "wrong password" } };
-    for (let count = 0; count < 10; count++) {
+    // At once, because a worker computes several hashes in little more than the time of one.
+    const attempts = Array.from({ length: 10 }, async () => {
       expect((await logIn("ada", "wrong password")).status).toBe(401);
       await logIn("bob", "wrong password", "198.51.100.7");
       expect((await request(`${url}/auth/me`, change)).status).toBe(403);
-    }
+    });
+    await Promise.all(attempts);
     const explain = async (id: number) =>
       (await (await request(`${users}/${id}/explanation`, { token: KEY })).json()) as AdminExplanation;
     const others = ["passkeys", "identities", "last_login"];
