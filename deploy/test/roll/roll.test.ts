@@ -9,8 +9,9 @@ import { ROOT } from "@latchkey/testing/repository";
 import { MAX_REPLICAS } from "../compose/balancer.ts";
 import { readCompose } from "../compose/compose-file.ts";
 
-const SCRIPT = join(ROOT, "deploy/roll.sh");
-const script = await Bun.file(SCRIPT).text();
+const script = await Bun.file(join(ROOT, "deploy/roll.sh")).text();
+/** A replica that never becomes ready is asked twice, not for two minutes. */
+const IMPATIENT = script.replace("ready_seconds=120\n", "ready_seconds=2\n");
 
 const DEFAULTS = {
   /** The number of replicas in `.env`. */
@@ -34,10 +35,12 @@ async function roll(options: Partial<typeof DEFAULTS> = {}) {
   for (let id = 1; id <= existing; id++) await Bun.write(join(STATE, `containers/${id}`), "old\n");
   await Bun.write(join(STATE, "latchkey"), "old\n");
   if (locked) await mkdir(join(STATE, "lock"));
+  const copy = join(STATE, "deploy/roll.sh");
+  await Bun.write(copy, IMPATIENT);
   const PATH = `${import.meta.dir}:${process.env.PATH}`;
   const env = { PATH, STATE, FAIL: fail, REPLICAS: String(replicas), INTERRUPT: String(interrupt) };
   // In its own process group, as in a terminal.
-  const command = ["setsid", "--wait", "sh", SCRIPT, ...args];
+  const command = ["setsid", "--wait", "sh", copy, ...args];
   await using child = Bun.spawn(command, { env, stdout: "ignore", stderr: "pipe" });
   // Ends when the script and the process that holds the lock have ended.
   const errors = await child.stderr.text();
