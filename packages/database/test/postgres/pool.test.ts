@@ -3,6 +3,7 @@
  * prepared statement, so statements must be prepared only on connections that are proved to be direct.
  */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import {
   type Database,
@@ -91,44 +92,47 @@ describe.skipIf(!isInstalled && !process.env.CI)("through PgBouncer", () => {
       expect(String(error)).toContain("Use PgBouncer 1.21 or later with max_prepared_statements");
     });
 
-  test("behind two poolers, every result and every deletion of 72 concurrent clients belongs to its query", async () => {
-    const url = await server.createDatabase();
-    await using owner = openPostgresDatabase({ url });
-    await owner.migrate();
-    const rows = `from generate_series(1, ${2 * ROWS}) n`;
-    await server.query(`insert into todos (title) select 'todo ' || n ${rows}`, url);
-    await server.query(
-      `insert into users (email, username, hashed_password) select n || '@example.org', 'user_' || n, 's$d' ${rows}`,
-      url,
-    );
-    const settings = { ...ignored, pool_mode: "transaction", default_pool_size: "5" };
-    await using first = await startPgBouncer(server.port, settings);
-    await using second = await startPgBouncer(server.port, settings);
-    using balancer = await openTcpProxy([first.port, second.port]);
-    const options = { url: through(balancer, url), poolSize: CLIENTS, deadlineMs: 20_000 };
-    await using database = openPostgresDatabase(options);
-    const { users, todos } = database;
+  inFullRun(test)(
+    "behind two poolers, every result and every deletion of 72 concurrent clients belongs to its query",
+    async () => {
+      const url = await server.createDatabase();
+      await using owner = openPostgresDatabase({ url });
+      await owner.migrate();
+      const rows = `from generate_series(1, ${2 * ROWS}) n`;
+      await server.query(`insert into todos (title) select 'todo ' || n ${rows}`, url);
+      await server.query(
+        `insert into users (email, username, hashed_password) select n || '@example.org', 'user_' || n, 's$d' ${rows}`,
+        url,
+      );
+      const settings = { ...ignored, pool_mode: "transaction", default_pool_size: "5" };
+      await using first = await startPgBouncer(server.port, settings);
+      await using second = await startPgBouncer(server.port, settings);
+      using balancer = await openTcpProxy([first.port, second.port]);
+      const options = { url: through(balancer, url), poolSize: CLIENTS, deadlineMs: 20_000 };
+      await using database = openPostgresDatabase(options);
+      const { users, todos } = database;
 
-    const useRows = async (id: number) => {
-      expect(await users.findById(id)).toMatchObject({ id, username: `user_${id}` });
-      expect(await todos.findById(id)).toMatchObject({ id, title: `todo ${id}` });
-      expect(await users.findByEmail(`${id}@example.org`)).toMatchObject({ id });
-      expect(await todos.list({ after: id - 1, limit: 1 })).toMatchObject([{ title: `todo ${id}` }]);
-      expect(await todos.update(id, { completed: true })).toMatchObject({ id, completed: true });
-      expect(await todos.delete(ROWS + id)).toBe(true);
-      expect(await users.delete(id)).toBe(true);
-    };
-    let next = 1;
-    const client = async () => {
-      for (let id = next++; id <= ROWS; id = next++) await useRows(id);
-    };
-    const outcomes = await Promise.allSettled(Array.from({ length: CLIENTS }, client));
-    expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
-    const others = `
+      const useRows = async (id: number) => {
+        expect(await users.findById(id)).toMatchObject({ id, username: `user_${id}` });
+        expect(await todos.findById(id)).toMatchObject({ id, title: `todo ${id}` });
+        expect(await users.findByEmail(`${id}@example.org`)).toMatchObject({ id });
+        expect(await todos.list({ after: id - 1, limit: 1 })).toMatchObject([{ title: `todo ${id}` }]);
+        expect(await todos.update(id, { completed: true })).toMatchObject({ id, completed: true });
+        expect(await todos.delete(ROWS + id)).toBe(true);
+        expect(await users.delete(id)).toBe(true);
+      };
+      let next = 1;
+      const client = async () => {
+        for (let id = next++; id <= ROWS; id = next++) await useRows(id);
+      };
+      const outcomes = await Promise.allSettled(Array.from({ length: CLIENTS }, client));
+      expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
+      const others = `
       select (select count(*)::int from todos where id <= ${ROWS}) as todos,
         (select count(*)::int from users where id > ${ROWS}) as users`;
-    expect(await server.query(others, url)).toEqual([{ todos: ROWS, users: ROWS }]);
-  });
+      expect(await server.query(others, url)).toEqual([{ todos: ROWS, users: ROWS }]);
+    },
+  );
 
   test("statements are prepared on direct connections, and through a pooler only if that is required", async () => {
     const { url, record } = await createRecorder();
