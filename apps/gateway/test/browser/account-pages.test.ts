@@ -144,7 +144,7 @@ inFullRun(test)(
 inFullRun(test)(
   "rules and errors are beside their field, and the browser neither cuts nor refuses what the service checks",
   async () => {
-    await using service = await startService();
+    await using service = await startService({ env: { ...EVERY_FEATURE, LANGUAGES: "en,de" } });
     const { id } = await service.createUser();
     const token = signOneTimeToken("reset", await service.readUser(id));
     const { page } = await visit(`${service.url}${RESET_PAGE}#token=${token}`);
@@ -175,5 +175,18 @@ inFullRun(test)(
     await page.goto(`${service.url}/account/forgot-password`);
     await submit(page, "josé@example.com");
     await page.getByText("a link is on its way").waitFor();
+
+    // The service's own words are English.
+    await page.goto(`${service.url}/account?lang=de#create`);
+    await page.fill("#register-email", "x");
+    await page.fill("#register-username", " ");
+    await page.fill("#register-password", "short");
+    await page.keyboard.press("Enter");
+    for (const text of [
+      "Das ist keine gültige E\u2011Mail-Adresse.",
+      "Bitte geben Sie ein sichtbares Zeichen ein.",
+      "Bitte geben Sie mindestens 8 Zeichen ein.",
+    ])
+      await page.getByText(text).waitFor();
   },
 );

@@ -108,6 +108,26 @@ inFullRun(wholeBrowserTest)(
   },
 );
 
+inFullRun(test)(
+  "while a reload waits for the service, the page shows no login, and says that it waits",
+  async () => {
+    await using service = await startService();
+    const user = await service.createUser();
+    const { page } = await logIn(service, user);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route("**/auth/me", async (route) => {
+      await promise;
+      await route.continue();
+    });
+    await page.reload({ waitUntil: "commit" });
+    await page.getByRole("status").getByText("Please wait…").waitFor();
+    expect(await page.locator("#login-form").isVisible()).toBe(false);
+    resolve();
+    await page.getByText(`You are logged in as ${user.email}`).waitFor();
+    expect(await page.getByText("Please wait…").count()).toBe(0);
+  },
+);
+
 test("a login that was ended elsewhere asks for a new one", async () => {
   await using service = await startService();
   const user = await service.createUser();

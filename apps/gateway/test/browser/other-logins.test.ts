@@ -29,10 +29,14 @@ test.each([PHONE, DESKTOP])(
     await using service = await startService({ env });
     const { page } = await (await sharedBrowser()).visit(url, viewport);
     for (const login of ["first", "second"]) {
-      await page.getByRole("button", { name: "Log in with example" }).click();
+      if (login === "first") await page.getByRole("link", { name: "Create an account" }).click();
+      const name = login === "first" ? "Continue with example" : "Log in with example";
+      await page.getByRole("button", { name }).click();
       await page.getByText("You are logged in as ada@example.org").waitFor();
       expect(page.url()).toBe(url);
+      const asked = page.waitForResponse("**/removal");
       await page.locator("#identities-section summary").click();
+      await asked;
       await page.getByText(/Created on .* used on/).waitFor();
       await page.reload();
       await page.getByText("You are logged in as ada@example.org").waitFor();
@@ -40,6 +44,7 @@ test.each([PHONE, DESKTOP])(
       if (login === "first") await page.getByRole("button", { name: "Log out", exact: true }).click();
     }
     expect(await service.sql("select id from users")).toHaveLength(1);
+    expect(await page.locator("#identity-current").isVisible()).toBe(false);
     await page.getByRole("button", { name: "Remove example" }).click();
     await page.getByText("The login with example is removed.").waitFor();
     expect(await service.sql("select id from identities")).toEqual([]);
@@ -95,7 +100,8 @@ test("a page to which no provider can send a user offers none", async () => {
 
 test("a code from a mail logs in, also after a reload and a later request, and a wrong one is an error beside its field", async () => {
   await using server = await startMailServer();
-  await using service = await startService({ env: { AUTH_EMAIL_LOGIN: "true" } });
+  const env = { AUTH_EMAIL_LOGIN: "true", PASSKEY_ORIGINS: "http://localhost:3000" };
+  await using service = await startService({ env });
   await using sender = await startSender(service, smtp(server));
   const { email } = await createVerified(service);
   const { page } = await (await sharedBrowser()).visit(`${service.url}/account`, PHONE);
@@ -116,4 +122,7 @@ test("a code from a mail logs in, also after a reload and a later request, and a
   await page.fill("#code", code);
   await page.keyboard.press("Enter");
   await page.getByText(`You are logged in as ${email}`).waitFor();
+  // The user has a password, which the login did not use.
+  await page.locator("#passkeys-section summary").click();
+  await page.getByLabel("Current password", { exact: true }).and(page.locator("#passkey-current")).waitFor();
 });

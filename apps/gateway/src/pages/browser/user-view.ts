@@ -1,6 +1,6 @@
 /** What the sections of an account share: changes, their success and their errors, and whether the user has a password. */
 import type { Client, User } from "@latchkey/client";
-import { asksPassword, type Members, onSubmit, run, showErrors } from "./forms.ts";
+import { asksPassword, codeOf, type Members, onSubmit, run, showErrors } from "./forms.ts";
 import { all, dateOf, fill, find, findForm, get, setText, texts, unbroken } from "./page.ts";
 import { createTabValue, type Way } from "./tab.ts";
 
@@ -26,29 +26,40 @@ export interface UserView {
 /** Whether the user has a password: null if only the service knows. */
 const hasPassword = createTabValue<boolean>("has password");
 
-/**
- * Fields for a password are for users who have one. A user who logged in with a passkey can leave them empty; after another login
- * without a password, they appear once the service asks for it.
- */
+/** Fields for a password are for users who have one. */
 function showPasswordFields(): void {
   const known = hasPassword.read();
-  const way = loginWay.read();
   for (const place of all("[data-current-password]")) {
-    place.hidden = !(known ?? way === "passkey");
+    place.hidden = known !== true;
     const input = place.querySelector("input");
     if (input) input.required = known === true && place.dataset.currentPassword === "required";
   }
 }
 
-const loginWay = createTabValue<Way>("login way");
-export function learnWay(way: Way): void {
-  loginWay.write(way);
-  hasPassword.write(way === "password" ? true : null);
-}
+export const learnWay = (way: Way): void => hasPassword.write(way === "password" ? true : null);
 
 export function learnPassword(isKnown: boolean): void {
   hasPassword.write(isKnown);
   showPasswordFields();
+}
+
+/** No passkey and no identity has these ids. */
+const NO_PASSKEY = "AA";
+const NO_IDENTITY = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Asks the service what no response states: to remove a login that does not exist changes nothing, and requires the password of a user
+ * who has one. Where neither passkeys nor providers are on, the fields appear once the service asks for the password.
+ */
+async function askForPassword({ passkeys, oidc }: Client): Promise<void> {
+  if (hasPassword.read() !== null) return;
+  try {
+    if (find("passkey")) await passkeys.remove(NO_PASSKEY);
+    else if (find("identity-list")) await oidc.remove(NO_IDENTITY);
+  } catch (error) {
+    if (asksPassword(error)) learnPassword(true);
+    else if (["PASSKEY_NOT_FOUND", "IDENTITY_NOT_FOUND"].includes(codeOf(error))) learnPassword(false);
+  }
 }
 
 /** Whether the user has a password that the form lacks. Shows that, because a provider would be visited in vain. */
@@ -71,6 +82,10 @@ export const say = (text: string): void => {
 };
 
 export function createUserView(client: Client, refresh: () => void): UserView {
+  for (const place of all("details:has([data-current-password])"))
+    place.addEventListener("toggle", () => {
+      if (place instanceof HTMLDetailsElement && place.open) void askForPassword(client);
+    });
   /** A session that has ended is explained by the page. */
   const showOwnError = (error: unknown): boolean => {
     if (client.token === undefined) return true;
