@@ -6,7 +6,7 @@ import { ROOT } from "@latchkey/testing/repository";
 
 const GENERATED = new Set(["node_modules", ".git", ".turbo", "data", "dist", ".env"]);
 const isSource = (path: string): boolean =>
-  !GENERATED.has(basename(path)) && !path.endsWith(join("native", "build"));
+  !GENERATED.has(basename(path)) && !path.endsWith(join("native", "build")) && !path.endsWith(".tgz");
 
 /** Returns the folder, which the caller removes. */
 export async function copyCheckout(): Promise<string> {
