@@ -166,4 +166,21 @@ inFullRun(describe)("the starter", () => {
     writeFileSync(clock, "+140h");
     expect((await get("/api/me", session)).status).toBe(401);
   });
+
+  test("the client is installed and used as the README says", async () => {
+    const readme = await Bun.file(join(checkout, "README.md")).text();
+    const [, section = ""] = /^## In your application$(.+?)^## /ms.exec(readme) ?? [];
+    const [commands = "", program = ""] = [...section.matchAll(/```\w+\n(.+?)```/gs)].map(([, code]) => code);
+    await run(commands, checkout);
+    await using service = Bun.spawn([process.execPath, "start", "--ephemeral"], {
+      cwd: checkout,
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    const { url } = JSON.parse(await readUntil(service.stdout, "\n"));
+    expect(program).toContain("http://127.0.0.1:3000");
+    const project = join(home.path, "my-app");
+    await Bun.write(join(project, "login.mjs"), program.replace("http://127.0.0.1:3000", url));
+    expect(await run("node login.mjs", project)).toContain("username: 'grace'");
+  });
 });
