@@ -151,13 +151,14 @@ inFullRun(describe)("the starter", () => {
 
     const begun = await get("/login");
     const { origin, searchParams } = new URL(begun.headers.get("location") ?? "");
-    const post = async (path: string, body: object, token = "") => {
+    const post = async (path: string, body: object, token = ""): Promise<Record<string, string>> => {
       const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
-      return (await fetch(origin + path, { method: "POST", headers, body: JSON.stringify(body) })).json();
+      const response = await fetch(origin + path, { method: "POST", headers, body: JSON.stringify(body) });
+      return response.json() as Promise<Record<string, string>>;
     };
-    const { access_token } = await post("/auth/login", { email: EMAIL, password: PASSWORD });
+    const { access_token = "" } = await post("/auth/login", { email: EMAIL, password: PASSWORD });
     const { state = "", ...request } = Object.fromEntries(searchParams);
-    const { code } = await post("/auth/authorize", request, access_token);
+    const { code = "" } = await post("/auth/authorize", request, access_token);
     const query = new URLSearchParams({ state, code });
     const session = cookieOf(await get(`/callback?${query}`, cookieOf(begun, "login")), "session");
     expect((await get("/api/me", session)).status).toBe(200);

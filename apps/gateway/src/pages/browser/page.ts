@@ -15,7 +15,8 @@ export function get<Found extends HTMLElement = HTMLElement>(id: string): Found 
 
 export const findForm = (id: string): HTMLFormElement | null => find<HTMLFormElement>(id);
 
-export const all = (selector: string): NodeListOf<HTMLElement> => document.querySelectorAll(selector);
+export const all = <Found extends HTMLElement = HTMLElement>(selector: string): NodeListOf<Found> =>
+  document.querySelectorAll(selector);
 
 export const { root: rootPath = "", texts: textsOfPage = "{}" } =
   document.querySelector<HTMLElement>(".card")?.dataset ?? {};
