@@ -81,14 +81,15 @@ const withoutOverrides = (name: string): string => name.replaceAll(/[\u202A-\u20
 
 /** The paragraphs at the end of the text. */
 function listLogins({ hasPassword = false, passkeys, identities }: ListedLogins, words: MailLanguage) {
+  const since = (createdAt: string): string => words.dateOf(createdAt.slice(0, 10));
   const logins = [
     ...(hasPassword ? [`- ${words.thePassword}`] : []),
-    ...passkeys.map(({ name, createdAt }) => `- ${createdAt.slice(0, 10)} "${wordsOf(name)}"`),
-    ...identities.map(({ provider, createdAt }) => `- ${createdAt.slice(0, 10)} ${provider}`),
+    ...passkeys.map(({ name, createdAt }) => `- ${since(createdAt)} ${words.quoted(wordsOf(name))}`),
+    ...identities.map(({ provider, createdAt }) => `- ${since(createdAt)} ${provider}`),
   ];
   if (logins.length === 0) return [];
   const introduction = logins.length === passkeys.length ? words.passkeysLogIn : words.loginsLogIn;
-  return [introduction, logins.join("\n")];
+  return [wrap(introduction), logins.join("\n")];
 }
 
 const LINE_LENGTH = 76;

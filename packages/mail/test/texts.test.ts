@@ -84,6 +84,9 @@ test("a mail without logins lists none, and one with a password names it", () =>
   const logins = { hasPassword: true, passkeys: [], identities: [] };
   const write = createMails();
   expect(write("identity", { logins }).text).toContain("\n- the password\n");
-  expect(write("identity", { logins, locale: "de" }).text).toContain("\n- das Passwort\n");
+  const passkeys = [{ name: "iPhone", createdAt: "2026-01-31T10:20:30.123Z" }];
+  const german = write("identity", { logins: { ...logins, passkeys }, locale: "de" }).text;
+  expect(german).toContain("\n- das Passwort\n- 31.01.2026 „iPhone“\n");
+  expect(german.split("\n").every((line) => line.length <= 76)).toBe(true);
   expect(write("identity", { logins: { ...logins, hasPassword: false } }).text).not.toContain("\n- ");
 });

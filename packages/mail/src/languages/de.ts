@@ -81,11 +81,12 @@ ${TELL_OPERATOR}.`,
 
 {link}
 
-Wenn Sie das Konto nicht möchten, ignorieren Sie diese E-Mail. Niemand kann sich damit anmelden.`,
+Wenn Sie das Konto nicht möchten, ignorieren Sie diese E-Mail einfach. Solange Sie kein Passwort wählen, kann
+sich dort niemand anmelden.`,
     },
     "login-code": {
       subject: "Ihr Code für die Anmeldung[ bei {product}]",
-      text: `Für die Anmeldung bei Ihrem Konto[ bei {product}] wurde ein Code angefordert, vermutlich von Ihnen.
+      text: `Für Ihre Anmeldung[ bei {product}] wurde ein Code angefordert, vermutlich von Ihnen.
 
 Geben Sie diesen Code innerhalb von {lifetime} auf der Seite ein, die danach fragt. Er funktioniert nur einmal:
 
@@ -108,30 +109,30 @@ aussperren. Ändern Sie Ihr Passwort bitte sofort.`,
     },
     factor: {
       subject: "Der zweite Faktor für Ihr Konto[ bei {product}] wurde eingerichtet",
-      text: `Die Anmeldung bei Ihrem Konto[ bei {product}] erfordert ab sofort einen Code aus einer App, oder die App
-oder ihre Wiederherstellungscodes wurden ersetzt. Alle anderen Anmeldungen wurden beendet.
+      text: `Der zweite Faktor für Ihr Konto[ bei {product}] wurde eingerichtet oder ersetzt, oder es gelten neue
+Wiederherstellungscodes. Für die Anmeldung brauchen Sie zusätzlich einen Code aus Ihrer App. Alle anderen
+Anmeldungen wurden beendet.
 
-${TELL_OPERATOR}: Ein neues Passwort allein entfernt die Codes nicht.`,
+${TELL_OPERATOR}: Ein neues Passwort allein hilft dagegen nicht.`,
     },
     "factor-removed": {
       subject: "Der zweite Faktor für Ihr Konto[ bei {product}] wurde entfernt",
-      text: `Die Anmeldung bei Ihrem Konto[ bei {product}] erfordert keinen Code aus einer App mehr. Alle Anmeldungen
-wurden beendet.
+      text: `Ihr Konto[ bei {product}] ist nicht mehr durch Codes aus einer App geschützt. Alle Anmeldungen wurden beendet.
 
 ${REQUEST_PASSWORD} und informieren Sie den Betreiber des Dienstes.`,
     },
     "factor-failures": {
-      subject: "Falsche Codes bei der Anmeldung[ bei {product}]",
+      subject: "Bei der Anmeldung[ bei {product}] wurden falsche Codes eingegeben",
       text: `Jemand hat Ihr Passwort[ für {product}] oder einen anderen Ihrer Anmeldewege benutzt und danach falsche
-Codes der App eingegeben. Ohne einen richtigen Code gelingt keine Anmeldung.
+Codes aus der App eingegeben. Ohne einen richtigen Code kann sich niemand anmelden.
 
 Wenn Sie das waren, prüfen Sie bitte die Uhrzeit des Geräts mit der App. Andernfalls kennt jemand Ihr Passwort:
 Ändern Sie es bitte sofort.`,
     },
     "recovery-code": {
       subject: "Ein Wiederherstellungscode für Ihr Konto[ bei {product}] wurde benutzt",
-      text: `Bei der Anmeldung bei Ihrem Konto[ bei {product}] wurde statt eines Codes aus der App ein
-Wiederherstellungscode benutzt. Er gilt nicht noch einmal.
+      text: `Für Ihr Konto[ bei {product}] wurde statt eines Codes aus der App ein Wiederherstellungscode benutzt. Er gilt
+nicht noch einmal.
 
 Wenn Sie das waren, müssen Sie nichts weiter tun. Andernfalls ändern Sie bitte sofort Ihr Passwort und erzeugen
 Sie neue Wiederherstellungscodes.`,
@@ -150,15 +151,16 @@ ${REQUEST_PASSWORD} und informieren Sie den Betreiber des Dienstes. Ein neues Pa
     },
     identity: {
       subject: "Die Anmeldewege für Ihr Konto[ bei {product}] wurden geändert",
-      text: `Für Ihr Konto[ bei {product}] wurde die Anmeldung über einen anderen Dienst hinzugefügt oder entfernt.
+      text: `Bei Ihrem Konto[ bei {product}] wurde ein anderer Dienst, über den Sie sich anmelden können, hinzugefügt oder
+entfernt.
 
-${REQUEST_PASSWORD} und informieren Sie den Betreiber des Dienstes. Ein neues Passwort beendet alle anderen
-Anmeldewege.`,
+${REQUEST_PASSWORD} und informieren Sie den Betreiber des Dienstes. Mit einem neuen Passwort gelten
+alle anderen Anmeldewege nicht mehr.`,
     },
     takeover: {
       subject: "Sie haben Ihr Konto[ bei {product}] übernommen",
       text: `Sie haben sich mit dieser E-Mail-Adresse[ bei {product}] angemeldet und die Adresse damit bestätigt.
-Vorher könnte jemand anderes das Konto mit Ihrer Adresse angelegt haben. Deshalb gelten das bisherige Passwort,
+Möglicherweise hatte jemand anderes das Konto mit Ihrer Adresse angelegt. Deshalb gelten das bisherige Passwort,
 die bisherigen Anmeldungen und die bisherigen Passkeys nicht mehr.
 
 Wenn Sie sich mit einem Passwort anmelden möchten, wählen Sie über „Passwort vergessen“ ein neues.
@@ -170,7 +172,7 @@ Sie dieses Konto, fordern Sie sofort ein neues Passwort an und informieren Sie d
   buttons: {
     reset: "Neues Passwort wählen",
     verification: "Adresse bestätigen",
-    "email-change-approval": "Änderung zustimmen",
+    "email-change-approval": "Änderung freigeben",
     "email-change": "Neue Adresse bestätigen",
     invitation: "Passwort wählen",
   },
@@ -183,8 +185,11 @@ Sie dieses Konto, fordern Sie sofort ein neues Passwort an und informieren Sie d
   },
   yourAccount: "Ihr Konto",
   thePassword: "das Passwort",
+  quoted: (name) => `„${name}“`,
+  dateOf: (date) => date.split("-").toReversed().join("."),
   passkeysLogIn:
-    "Mit diesen Passkeys ist die Anmeldung weiterhin möglich. „Passwort vergessen“ entfernt sie:",
-  loginsLogIn: "So ist die Anmeldung möglich. „Passwort vergessen“ entfernt diese Anmeldewege:",
+    "Mit diesen Passkeys ist die Anmeldung weiterhin möglich, bis Sie über „Passwort vergessen“ ein neues Passwort wählen:",
+  loginsLogIn:
+    "Damit ist die Anmeldung möglich, bis Sie über „Passwort vergessen“ ein neues Passwort wählen:",
   recoveryCodesLeft: "Noch nicht benutzte Wiederherstellungscodes: {count}",
 };

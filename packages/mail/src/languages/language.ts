@@ -13,8 +13,11 @@ export interface MailLanguage {
   readonly lifetimes: Readonly<Record<Lifetime, string>>;
   /** In place of `{product}` in an operator's text, if no name is configured. */
   readonly yourAccount: string;
-  /** The item of a list of logins. */
+  /** The items of a list of logins. */
   readonly thePassword: string;
+  readonly quoted: (name: string) => string;
+  /** @param date the first ten characters of RFC 3339 */
+  readonly dateOf: (date: string) => string;
   /** Before a list of passkeys, and before a list of other logins. */
   readonly passkeysLogIn: string;
   readonly loginsLogIn: string;

@@ -48,7 +48,7 @@ export const de: PageTexts = {
     factorLabel: "Code aus Ihrer App",
     factorRule: "Die sechs Ziffern, die sie anzeigt, oder ein Wiederherstellungscode.",
     factorButton: "Weiter",
-    cancel: "Anders anmelden",
+    cancel: "Auf andere Weise anmelden",
   },
   register: {
     title: "Konto erstellen",
