@@ -56,6 +56,9 @@ export async function startPostgresServer(
       listen_addresses: "127.0.0.1",
       unix_socket_directories: "",
       fsync: "off",
+      // A machine that crashes ends the tests. Their tables are too small to be worth a process that cleans them.
+      full_page_writes: "off",
+      autovacuum: "off",
       ssl: certificate ? "on" : "off",
       ...settings,
       ...others,

@@ -25,9 +25,8 @@ const open = () => openPostgresTestDatabase(server, { poolSize: POOL_SIZE });
 const test = createTest(open);
 const todo = { title: "x", completed: false };
 
-/** Makes every kind of call concurrently, twice as many as there are connections; returns the errors and the total time. */
+/** Makes every kind of call concurrently, twice as many as there are connections; returns the reasons of the errors. */
 async function callAll({ users, todos }: Database) {
-  const started = performance.now();
   const calls = [
     users.findById(1),
     users.findByEmail("ada@example.org"),
@@ -45,19 +44,13 @@ async function callAll({ users, todos }: Database) {
   const outcomes = await Promise.allSettled(calls);
   const errors = outcomes.filter((outcome) => outcome.status === "rejected").map(({ reason }) => reason);
   for (const error of errors) expect(error).toBeInstanceOf(DatabaseUnavailable);
-  return { calls: calls.length, errors, elapsedMs: performance.now() - started };
+  return { calls: calls.length, reasons: errors.map(({ reason }) => reason) };
 }
 
-/** Repeats the calls until all succeed; returns how long that took. */
-async function measureRecoveryMs(database: Database): Promise<number> {
-  const started = performance.now();
-  while ((await callAll(database)).errors.length > 0) {
-    if (performance.now() - started > 10_000)
-      throw new Error("The database did not recover within ten seconds.");
-    await Bun.sleep(20);
-  }
+/** Repeats the calls until all succeed. The time limit of the test ends it. */
+async function untilRecovered(database: Database): Promise<void> {
+  while ((await callAll(database)).reasons.length > 0) await Bun.sleep(20);
   await database.ping();
-  return performance.now() - started;
 }
 
 function connections({ query }: TestDatabase): Promise<{ pid: number }[]> {
@@ -66,27 +59,28 @@ function connections({ query }: TestDatabase): Promise<{ pid: number }[]> {
   );
 }
 
-it("on a frozen server, every call fails soon after its deadline and a ping within a second; all succeed after the server resumes", async () => {
-  await using testDatabase = await openPostgresTestDatabase(server, {
-    poolSize: POOL_SIZE,
-    deadlineMs: 1_500,
-  });
+it("on a frozen server, every call fails soon after its deadline, and a ping before; all succeed after the server resumes", async () => {
+  const deadlineMs = 1_500;
+  await using testDatabase = await openPostgresTestDatabase(server, { poolSize: POOL_SIZE, deadlineMs });
   const { database } = testDatabase;
   // A connection that is still being opened would not be frozen.
   while ((await connections(testDatabase)).length < POOL_SIZE) await callAll(database);
   {
     using _frozen = await server.freeze();
-    const started = performance.now();
-    const ping = database.ping().catch((error) => ({ error, elapsedMs: performance.now() - started }));
+    const failures: unknown[] = [];
+    const ping = database.ping().catch(({ reason }) => failures.push(`ping: ${reason}`));
     for (let round = 0; round < 2; round++) {
-      const { calls, errors, elapsedMs } = await callAll(database);
-      expect(errors).toHaveLength(calls);
-      expect(elapsedMs).toBeLessThan(2_400);
+      const started = performance.now();
+      const { calls, reasons } = await callAll(database);
+      failures.push(reasons.length);
+      expect(reasons).toHaveLength(calls);
+      // Less than two deadlines: no call waits for another one.
+      expect(performance.now() - started).toBeLessThan(2 * deadlineMs);
     }
-    expect((await ping)?.error.reason).toBe("DEADLINE");
-    expect((await ping)?.elapsedMs).toBeLessThan(1_500);
+    await ping;
+    expect(failures[0]).toBe("ping: DEADLINE");
   }
-  expect(await measureRecoveryMs(database)).toBeLessThan(5_000);
+  await untilRecovered(database);
 });
 
 test("after the server is killed, every call fails immediately; after its restart, all succeed and no acknowledged write is lost", async (testDatabase) => {
@@ -99,11 +93,11 @@ test("after the server is killed, every call fails immediately; after its restar
   while (acknowledged.length < 200) await Bun.sleep(1);
   await server.kill();
   for (const { status } of await writers) expect(status).toBe("rejected");
-  const { calls, errors, elapsedMs } = await callAll(database);
-  expect(errors).toHaveLength(calls);
-  expect(elapsedMs).toBeLessThan(1_000);
+  const { calls, reasons } = await callAll(database);
+  expect(reasons).toHaveLength(calls);
+  expect(reasons).not.toContain("DEADLINE");
   await server.start();
-  expect(await measureRecoveryMs(database)).toBeLessThan(5_000);
+  await untilRecovered(database);
   const kept = new Set((await database.todos.list({ after: 0, limit: 100_000 })).map(({ id }) => id));
   // `callAll` deletes the second one.
   expect(acknowledged.filter((id) => id !== 2 && !kept.has(id))).toEqual([]);
@@ -116,12 +110,10 @@ it("dead connections are replaced after the deadline, also if only pings use the
   await database.migrate();
   await Promise.all([database.ping(), database.ping()]);
   proxy.cut();
-  const started = performance.now();
   let pings = 0;
   const fails = async () => (await Promise.allSettled([database.ping()]))[0].status === "rejected";
   while (await fails()) pings++;
   expect(pings).toBeGreaterThan(0);
-  expect(performance.now() - started).toBeLessThan(4_000);
   expect(await database.todos.create(todo)).toMatchObject(todo);
 });
 
@@ -137,13 +129,12 @@ test("while the server has no free connections, calls of a process fail immediat
   {
     using reserved = new DisposableStack();
     for (let count = 0; count < free; count++) reserved.use(await greedy.reserve());
-    for (let round = 0; round < 3; round++) expect((await callAll(database)).errors).toEqual([]);
-    const { calls, errors, elapsedMs } = await callAll(starved);
-    expect(elapsedMs).toBeLessThan(1_000);
-    expect(errors.map(({ reason }) => reason)).toEqual(Array(calls).fill("53300"));
+    for (let round = 0; round < 3; round++) expect((await callAll(database)).reasons).toEqual([]);
+    const { calls, reasons } = await callAll(starved);
+    expect(reasons).toEqual(Array(calls).fill("53300"));
   }
   await greedy.close();
-  expect(await measureRecoveryMs(starved)).toBeLessThan(5_000);
+  await untilRecovered(starved);
 });
 
 test("on a read-only server, writes fail, reads succeed, and the client reconnects to find the new primary", async (testDatabase) => {
@@ -164,7 +155,7 @@ test("on a read-only server, writes fail, reads succeed, and the client reconnec
   await database.ping();
   await server.query("alter system reset default_transaction_read_only");
   await server.query("select pg_reload_conf()");
-  expect(await measureRecoveryMs(database)).toBeLessThan(5_000);
+  await untilRecovered(database);
   const after = new Set((await connections(testDatabase)).map(({ pid }) => pid));
   expect(before.filter(({ pid }) => after.has(pid))).toEqual([]);
 });
@@ -214,10 +205,13 @@ it("while statements wait for a locked row, all other calls share the remaining 
   const blocked =
     "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   while ((await testDatabase.query(blocked)).length < 3) await Bun.sleep(5);
-  const started = performance.now();
+  let areWaiting = true;
+  void updates.finally(() => {
+    areWaiting = false;
+  });
   for (let round = 0; round < 3; round++)
     await Promise.all(Array.from({ length: 40 }, () => todos.list({ after: 0, limit: 21 })));
-  expect(performance.now() - started).toBeLessThan(1_500);
+  expect(areWaiting).toBe(true);
   await holder.commit();
   expect(await updates).toMatchObject(Array(3).fill({ title: "yours" }));
 });
