@@ -43,9 +43,11 @@ test("a password that another system sends decomposed is verified once more in N
 test("a long password whose normalization would take seconds does not delay other requests", async () => {
   const password = `a${"\u0315".repeat(20_000)}${"\u0316".repeat(20_000)}`;
   const body = { email: "nobody@example.com", password };
-  const startedMs = performance.now();
+  const before = process.cpuUsage();
   expect((await shared().call("POST", "/auth/login", { body })).status).toBe(401);
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  // Of the processor, because other processes can delay a response.
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(1_000);
 });
 
 test("a password that was chosen decomposed is valid as sent", async () => {
