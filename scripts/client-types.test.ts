@@ -5,4 +5,4 @@ import { ADMIN_CLIENT_TYPES, CLIENT_TYPES, generateClientTypes } from "./client-
 test("the client's types are up to date; otherwise run bun run --cwd packages/client generate", async () => {
   expect(await Bun.file(CLIENT_TYPES).text()).toBe(await generateClientTypes("--all"));
   expect(await Bun.file(ADMIN_CLIENT_TYPES).text()).toBe(await generateClientTypes("--administration"));
-}, 30_000);
+});
