@@ -34,7 +34,8 @@ describe("the tour", async () => {
     const installedTest = test.concurrent.skipIf(missing.length > 0 && !process.env.CI);
     const tourTest = shell === "bash" ? installedTest : inFullRun(installedTest);
     tourTest(`of README and docs/api.md works when pasted into ${shell}`, async () => {
-      await using service = await startService();
+      // Mails with a name that is not ASCII have another encoding.
+      await using service = await startService({ env: { PRODUCT_NAME: "Müller & Søn" } });
       await using folder = await openFolder();
       const transport = createFileTransport(join(folder.path, "data/outbox"), { info: () => undefined });
       await using _sender = await startSender(service, transport);
