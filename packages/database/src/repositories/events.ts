@@ -227,7 +227,12 @@ export function createEventRepository(
       });
     },
     disable: async () => {
-      await run(orm.update(eventsState).set({ days: null }));
+      // On PostgreSQL, the change of the state disables the triggers of users.
+      if (await getState())
+        await transact(async (transaction) => {
+          for (const statement of lockUsers) await transaction.execute(statement);
+          await transaction.update(eventsState).set({ days: null });
+        });
       await deleteAll();
     },
   };

@@ -147,6 +147,27 @@ test("a role of PostgreSQL that can only change users writes events, whatever it
   expect(page?.items.map(({ changed }) => changed)).toEqual([["is_active"]]);
 });
 
+test("while nothing is recorded, PostgreSQL calls no trigger of users, whoever switches the recording", async () => {
+  await using testDatabase = await openPostgresTestDatabase(server);
+  const { database, query, url } = testDatabase;
+  const countEnabled = async () =>
+    (await query("select from pg_trigger where tgname like 'users_event_%' and tgenabled <> 'D'")).length;
+  expect(await countEnabled()).toBe(0);
+  await database.events.enable(30);
+  expect(await countEnabled()).toBe(3);
+  await database.events.disable();
+  expect(await countEnabled()).toBe(0);
+  await query("create role operator; grant select, update on events_state to operator");
+  await using client = new Bun.SQL(url, { username: "postgres", password: "postgres", max: 1 });
+  await client.unsafe("begin; set local role operator; update events_state set days = 7; commit").simple();
+  expect(await countEnabled()).toBe(3);
+  // As logical replication does.
+  await client.unsafe("set session_replication_role = replica; update events_state set days = null").simple();
+  expect(await countEnabled()).toBe(0);
+  await migrateWithExtra(url, { oldestRelease: null });
+  expect(await countEnabled()).toBe(0);
+});
+
 test("recording does not begin before the changes that it would miss are committed", async () => {
   await using testDatabase = await openPostgresTestDatabase(server);
   const { events, users } = testDatabase.database;
