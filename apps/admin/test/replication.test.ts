@@ -72,5 +72,8 @@ inFullRun(test)(
     const identity = { issuer: "i", subject: "other", provider: "p" };
     expect(await moved.users.create(eve, identity)).toMatchObject({ id: 1_000_003 });
     expect(await moved.users.findById(1)).toMatchObject({ tokenVersion: 7, passwordChangeTokenId: "kept" });
+    const last = await moved.events.placeNow();
+    expect((await moved.events.read({ after: null, limit: 9 }))?.items).toHaveLength(3);
+    expect(last?.position).toBe(3);
   },
 );
