@@ -50,7 +50,7 @@ const offCommand = (variables: Variables): Command =>
   withExamples(
     new Command("off"),
     ["bun run admin events off"],
-    "Runs beside the service, without a restart: its route then answers 404, and\nchanges of users cost no further write.",
+    "Runs beside the service, without a restart: its route then answers 404, and\nchanges of users cost no further write. Waits for changes of users that are not\ncommitted yet.",
   )
     .description("stop recording, and delete all events")
     .option(...JSON_OPTION)
