@@ -29,6 +29,8 @@ export async function startPgBouncer(serverPort: number, settings: Readonly<Reco
   await Bun.write(file, `[databases]\n* = host=127.0.0.1 port=${serverPort}\n[pgbouncer]\n${lines.join("")}`);
   const pooler = Bun.spawn(["pgbouncer", file], { ...UNPRIVILEGED, stdout: "ignore", stderr: "pipe" });
   await readUntil(pooler.stderr, "process up");
+  // Otherwise, the pooler stands still when nobody reads its log.
+  void pooler.stderr.pipeTo(new WritableStream());
   return {
     port,
     [Symbol.asyncDispose]: async () => {
