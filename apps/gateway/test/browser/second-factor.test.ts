@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout } from "bun:test";
 import { accessibilityIssuesOf, browserTest, overflowOf, PHONE } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { createApplication, mailedCode } from "../support/factors.ts";
+import { signOneTimeToken } from "../support/one-time-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
@@ -14,7 +15,7 @@ const USER = { email: "ada@example.com", username: "ada", password: "correct hor
 
 test("who registers sets up a second factor, over reloads, and logs in with its recovery code", async () => {
   await using service = await startService({ env: { ...EVERY_FEATURE, AUTH_SECOND_FACTOR: "true" } });
-  await service.register();
+  const other = await service.register();
   const { page, faults } = await (await sharedBrowser()).visit(`${service.url}/account`, PHONE);
   const see = (text: string) => page.getByText(text).waitFor();
   const expectAccessible = async () =>
@@ -50,6 +51,21 @@ test("who registers sets up a second factor, over reloads, and logs in with its 
   expect(await codes.count()).toBe(8);
   await expectAccessible();
   const [code = ""] = await codes.allTextContents();
+
+  // Another user resets a password in a copy of this tab.
+  const opened = page.waitForEvent("popup");
+  await page.evaluate("open(location.href)");
+  const copy = await opened;
+  await copy.getByText(code).waitFor();
+  const token = signOneTimeToken("reset", await service.readUser(other.user.id));
+  await copy.goto(`${service.url}/account/reset-password#token=${token}`);
+  await copy.fill("#new-password", USER.password);
+  await copy.fill("#username", other.email);
+  await copy.keyboard.press("Enter");
+  await copy.getByText(`You are logged in as ${other.email}`).waitFor();
+  expect(await copy.content()).not.toContain(code);
+  await copy.close();
+
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download" }).click();
   expect(await Bun.file(await (await download).path()).text()).toStartWith(`${code}\n`);

@@ -7,6 +7,7 @@ import { createFactorSection } from "./factor-section.ts";
 import { activateReveals, messageOf, resetForms } from "./forms.ts";
 import { startLogin } from "./login.ts";
 import { find, get, ROOT, setHidden, setText, texts } from "./page.ts";
+import { claimsOf } from "./session.ts";
 import { pendingAuthorization } from "./tab.ts";
 import { createUserView, learnWay, showUser } from "./user-view.ts";
 
@@ -31,7 +32,7 @@ const login = startLogin({
   client,
   async onLogin(way) {
     learnWay(way);
-    if (unmetUrl !== undefined && !isSecondFactorUsed()) await beginEnrolment();
+    if (unmetUrl !== undefined && claimsOf(client.token).acr !== "2fa") await beginEnrolment();
     else await goBack();
   },
   isRegistration: authorization.dataset.prompt === "create",
@@ -67,12 +68,6 @@ async function beginEnrolment(): Promise<void> {
   get("user").hidden = false;
   get<HTMLDetailsElement>("factor-section").open = true;
   get("welcome").focus();
-}
-
-/** Whether the login had a second factor. */
-function isSecondFactorUsed(): boolean {
-  const [, claims = ""] = client.token?.split(".") ?? [];
-  return JSON.parse(atob(claims.replaceAll("-", "+").replaceAll("_", "/"))).acr === "2fa";
 }
 
 /** The address with which the login returns to the application. */

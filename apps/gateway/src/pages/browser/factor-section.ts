@@ -1,9 +1,10 @@
 /**
  * The second factor of the user. The tab keeps an enrolment until it is confirmed, and recovery codes until the user has saved them,
- * because the service never shows either again.
+ * because the service never shows either again. Invariant: what the tab keeps of one user is never shown to another one.
  */
 import { LatchkeyError } from "@latchkey/client";
 import { dateOf, fill, find, findForm, get, setHidden, setText, texts } from "./page.ts";
+import { claimsOf } from "./session.ts";
 import { createTabValue } from "./tab.ts";
 import { type Section, say, type UserView } from "./user-view.ts";
 
@@ -13,8 +14,14 @@ interface Enrolment {
   readonly state: string;
 }
 
-const enrolment = createTabValue<Enrolment>("enrolment");
-const recoveryCodes = createTabValue<readonly string[]>("recovery codes");
+interface Unfinished {
+  /** The user. */
+  readonly subject: string | undefined;
+  readonly enrolment?: Enrolment;
+  readonly recoveryCodes?: readonly string[];
+}
+
+const unfinished = createTabValue<Unfinished>("factor");
 
 /** Groups of four are easier to type. */
 const grouped = (text: string): string => text.match(/.{1,4}/g)?.join(" ") ?? text;
@@ -28,10 +35,16 @@ export function createFactorSection(
   const section = find<HTMLDetailsElement>("factor-section");
   if (!section) return {};
 
+  const subject = (): string | undefined => claimsOf(client.token).sub;
+  const read = (): Partial<Unfinished> => {
+    const kept = unfinished.read();
+    return kept && kept.subject === subject() ? kept : {};
+  };
+  const keep = (step: Omit<Unfinished, "subject">): void => unfinished.write({ subject: subject(), ...step });
+
   /** The step that is shown: what the tab has not finished, or what the service knows. */
   const showStep = (isOn: boolean): void => {
-    const codes = recoveryCodes.read();
-    const begun = codes ? null : enrolment.read();
+    const { recoveryCodes: codes, enrolment: begun } = read();
     setHidden("recovery", !codes);
     setHidden("factor-create", !begun);
     setHidden("factor-begin-form", Boolean(codes || begun || isOn));
@@ -62,7 +75,7 @@ export function createFactorSection(
       currentPassword,
       ...(code !== undefined && { code }),
     });
-    enrolment.write({ secret, uri, state });
+    keep({ enrolment: { secret, uri, state } });
     showStep(isOn);
     get("factor-create").focus();
   };
@@ -70,16 +83,15 @@ export function createFactorSection(
   onChange("factor-begin-form", ({ current_password }) => begin(current_password));
 
   onChange("factor-create-form", async ({ code = "", email_code }) => {
-    const state = enrolment.read()?.state ?? "";
-    recoveryCodes.write(await client.factor.create({ state, code, emailCode: email_code }));
-    enrolment.write(null);
+    const state = read().enrolment?.state ?? "";
+    keep({ recoveryCodes: await client.factor.create({ state, code, emailCode: email_code }) });
     findForm("factor-create-form")?.reset();
     await show();
     return texts.factorCreated;
   });
 
   find("factor-cancel-enrolment")?.addEventListener("click", () => {
-    enrolment.write(null);
+    unfinished.write(null);
     showStep(isOn);
     section.querySelector<HTMLElement>("summary")?.focus();
   });
@@ -91,12 +103,12 @@ export function createFactorSection(
       logOut(texts.factorRemoved);
       return undefined;
     }
-    recoveryCodes.write(await client.factor.createRecoveryCodes({ currentPassword, code }));
+    keep({ recoveryCodes: await client.factor.createRecoveryCodes({ currentPassword, code }) });
     await show();
     return texts.recoveryCodesMade;
   });
 
-  const textOfCodes = (): string => `${(recoveryCodes.read() ?? []).map(grouped).join("\n")}\n`;
+  const textOfCodes = (): string => `${(read().recoveryCodes ?? []).map(grouped).join("\n")}\n`;
   const copy = find("recovery-copy");
   if (copy) {
     // Missing where the page is neither https nor on this machine.
@@ -115,7 +127,7 @@ export function createFactorSection(
   });
   find("recovery-print")?.addEventListener("click", () => print());
   find("recovery-done")?.addEventListener("click", () => {
-    recoveryCodes.write(null);
+    unfinished.write(null);
     if (onDone) return onDone();
     showStep(isOn);
     section.querySelector<HTMLElement>("summary")?.focus();
@@ -124,8 +136,7 @@ export function createFactorSection(
   return {
     show,
     clear() {
-      enrolment.write(null);
-      recoveryCodes.write(null);
+      unfinished.write(null);
       isOn = false;
       showStep(false);
       setText("factor-value", "");

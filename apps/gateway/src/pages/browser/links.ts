@@ -6,7 +6,14 @@ import { LatchkeyError } from "@latchkey/client";
 import { activateReveals, codeOf, type Members, onSubmit, showErrors } from "./forms.ts";
 import { all, find, get, ROOT, texts } from "./page.ts";
 import { createTabClient } from "./session.ts";
-import { notice, pendingAuthorization, pendingFactor, requestedEmail } from "./tab.ts";
+import {
+  forgetTab,
+  isStorageBlocked,
+  notice,
+  pendingAuthorization,
+  pendingFactor,
+  requestedEmail,
+} from "./tab.ts";
 import { learnWay } from "./user-view.ts";
 
 activateReveals();
@@ -36,7 +43,8 @@ const replaceForm = (id: string): void => {
 
 /** Runs a normal login with the password that was just set, if the page knows the e-mail. Returns whether the page is left. */
 async function logIn(email: string | undefined, password: string): Promise<boolean> {
-  if (!email) return false;
+  // Without a storage, the next page would not have the login.
+  if (!email || isStorageBlocked()) return false;
   try {
     await client.login({ email, password });
   } catch (error) {
@@ -64,10 +72,12 @@ const ACTIONS: Readonly<Record<string, (members: Members) => Promise<boolean>>> 
   async password({ password = "" }) {
     await client.confirmPasswordReset({ token, password });
     const email = emailInput?.value.trim() || requestedEmail.read();
-    requestedEmail.write(null);
-    // The reset has ended whatever login the tab had.
+    // The reset has ended whatever login the tab had, which can be that of another user.
     client.logout();
-    return authorization ? false : logIn(email ?? undefined, password);
+    forgetTab();
+    if (!authorization) return logIn(email ?? undefined, password);
+    pendingAuthorization.write(authorization);
+    return false;
   },
   async verification() {
     await client.confirmEmailVerification({ token });
