@@ -145,7 +145,7 @@ export function createAccountPage(context: LoginContext): CardPages {
 ${loginSteps(context)}
 <div id="user" hidden>
 ${unbroken(`<h1 id="welcome" tabindex="-1">${account.title}</h1>
-<p>${account.loggedInAs(`<strong id="identity"></strong>`)} <button type="button" class="link" id="logout">${account.logOut}</button></p>
+<p>${account.loggedInAs(`<bdi><strong id="identity"></strong></bdi>`)} <button type="button" class="link" id="logout">${account.logOut}</button></p>
 <p class="rule" id="blocked" hidden>${account.blocked}</p>
 ${rules.sendsMail ? unverified : ""}<p class="problem" id="problem" role="alert" tabindex="-1"></p>
 ${sectionsOf(context).map(section).join("\n")}`)}

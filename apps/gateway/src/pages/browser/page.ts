@@ -29,9 +29,15 @@ export const HERE = location.origin + location.pathname;
 /** The cast is safe because the service writes the texts of its own type into the page. */
 export const texts = JSON.parse(textsOfPage) as ScriptTexts;
 
+/** Letters of scripts from left to right, before U+0300. */
+const LEFT_TO_RIGHT = /^[\0-\u02ff]*$/;
+
+/** A name in another direction would reorder the text around it: isolates it (UAX #9, FSI and PDI). */
+const isolate = (value: string): string => (LEFT_TO_RIGHT.test(value) ? value : `\u2068${value}\u2069`);
+
 /** Inserts the values in place of `{name}`. */
 export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
-  text.replaceAll(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  text.replaceAll(/\{(\w+)\}/g, (_, name) => isolate(String(values[name])));
 
 /** A line break after the hyphen of "e-mail" would look like two words. */
 export const unbroken = (text: string): string => text.replaceAll(/\b(e)-(mail)/gi, "$1\u2011$2");
