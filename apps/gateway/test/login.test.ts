@@ -5,8 +5,10 @@ import { ORIGIN } from "./support/authenticator.ts";
 import type { ClientResponse } from "./support/client.ts";
 import { codeBody, loginOidc, oidcVariables } from "./support/identities.ts";
 import { type HostileProvider, startHostileProvider } from "./support/openid/hostile-provider.ts";
+import { fetchDocument, operationsOf } from "./support/openapi/document.ts";
 import { enrol, logIn, loginBody } from "./support/passkeys.ts";
 import {
+  DOCUMENTED_FEATURES,
   eachDatabase,
   type Service,
   type ServiceOptions,
@@ -17,6 +19,8 @@ import {
 type LogIn = () => Promise<ClientResponse>;
 
 interface Way {
+  /** As the document names it. */
+  readonly operation: string;
   /** Whether the login proves the e-mail, so that a commit verifies it. */
   readonly provesEmail?: true;
   /** The error if the user is deleted meanwhile. */
@@ -33,9 +37,10 @@ const provided =
   () =>
     loginOidc(service, provider, { claims: { email, sub: `sub ${id}` } });
 
-const OIDC = { rejection: "IDENTITY_REJECTED" };
+const OIDC = { operation: "oidcLogin", rejection: "IDENTITY_REJECTED" };
 const WAYS: Readonly<Record<string, Way>> = {
   password: {
+    operation: "login",
     rejection: "INVALID_CREDENTIALS",
     prepare:
       async (service, { email, password }) =>
@@ -43,6 +48,7 @@ const WAYS: Readonly<Record<string, Way>> = {
         service.call("POST", "/auth/login", { body: { email, password } }),
   },
   passkey: {
+    operation: "passkeyLogin",
     rejection: "PASSKEY_REJECTED",
     async prepare(service, user) {
       const body = await loginBody(service, await enrol(service, user));
@@ -58,7 +64,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     },
   },
   "linked identity": { ...OIDC, provesEmail: true, prepare: async (...way) => provided(...way) },
-  code: { rejection: "LOGIN_CODE_INVALID", provesEmail: true, prepare: code },
+  code: { operation: "emailLogin", rejection: "LOGIN_CODE_INVALID", provesEmail: true, prepare: code },
 };
 
 const startEverything = (
@@ -178,4 +184,25 @@ test("a user who is created by a login has the lines of the registration and of 
     { event: "login.succeeded", provider: "example", status: 200 },
   ]);
   expect(events[0]?.request_id).toBe(events[1]?.request_id);
+});
+
+/** They return a token, but log nobody in with a first factor; or, as the second step of a login, have tests of their own. */
+const OTHER_TOKENS = ["renewToken", "exchangeCode", "factorLogin"];
+
+test("every operation that returns a token is a way of this file, and its document has the errors of a login", async () => {
+  await using service = await startService({ env: DOCUMENTED_FEATURES });
+  const logins = operationsOf(await fetchDocument(service)).filter(({ operationId = "", responses }) => {
+    const schema = responses["200"]?.content?.["application/json"]?.schema;
+    return schema?.$ref === "#/components/schemas/TokenResponse" && !OTHER_TOKENS.includes(operationId);
+  });
+  const ways = new Set(Object.values(WAYS).map(({ operation }) => operation));
+  expect(new Set(logins.map(({ operationId }) => operationId))).toEqual(ways);
+  for (const { operationId, responses } of logins) {
+    const codes = Object.keys(responses["403"]?.content?.["application/json"]?.examples ?? {});
+    const factor = operationId === "passkeyLogin" ? [] : ["SECOND_FACTOR_REQUIRED"];
+    expect([operationId, codes]).toEqual([
+      operationId,
+      expect.arrayContaining(["INACTIVE_USER", "EMAIL_NOT_VERIFIED", ...factor]),
+    ]);
+  }
 });
