@@ -4,8 +4,8 @@ import { privateKeyVariables } from "@latchkey/testing/keys";
 import { ORIGIN } from "./support/authenticator.ts";
 import type { ClientResponse } from "./support/client.ts";
 import { codeBody, loginOidc, oidcVariables } from "./support/identities.ts";
-import { type HostileProvider, startHostileProvider } from "./support/openid/hostile-provider.ts";
 import { fetchDocument, operationsOf } from "./support/openapi/document.ts";
+import { type HostileProvider, startHostileProvider } from "./support/openid/hostile-provider.ts";
 import { enrol, logIn, loginBody } from "./support/passkeys.ts";
 import {
   DOCUMENTED_FEATURES,
