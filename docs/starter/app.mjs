@@ -28,8 +28,8 @@ async function show(me) {
   list("notes", await call("GET", "/notes"));
   element("admin").hidden = !me.roles.includes("admin");
   if (element("admin").hidden) return;
-  const users = await call("GET", "/users");
-  list("users", users?.map(({ email, notes }) => `${email}: ${notes} notes`) ?? []);
+  const { emails, authors } = await call("GET", "/users");
+  list("users", [...emails, `${authors} of them have notes`]);
 }
 
 const refresh = async () => show(await call("GET", "/me"));

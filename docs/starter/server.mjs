@@ -59,6 +59,7 @@ app.get("/callback", async (request, response) => {
   const exchanged = await fetch(`${LATCHKEY_URL}/oauth/token`, { method: "POST", body });
   if (!exchanged.ok) return response.redirect(303, "/?error=code");
   const id = random();
+  sessions.delete(cookieOf(request, "session"));
   sessions.set(id, { token: (await exchanged.json()).access_token });
   response.cookie("__Host-session", id, { ...cookie, maxAge: 30 * 86_400_000 }).redirect(303, "/");
 });

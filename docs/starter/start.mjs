@@ -10,17 +10,22 @@ import { createAdminClient } from "@latchkey/client/admin";
 /** The folder of the service. */
 const { LATCHKEY: cwd = "../..", PORT = "8080", API_PORT = "8000" } = process.env;
 const BUN = ["-y", "bun@1.4.5"];
-const children = [];
+const children = new Set();
 
 function run(command, args, options) {
   // In a group of its own, because npx starts the service in another process.
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], detached: true, ...options });
-  children.push(child);
+  children.add(child);
+  // One that ends by itself, for example because its port is in use, ends the others.
+  child.once("exit", () => children.delete(child) && process.exit(1));
   return child;
 }
 
 export function stop() {
-  for (const { pid } of children.splice(0)) process.kill(-pid);
+  for (const child of children) {
+    children.delete(child);
+    process.kill(-child.pid);
+  }
 }
 
 async function startService(readKey) {
