@@ -83,6 +83,8 @@ for (const [name, runner, viewport, authenticator, script, removed, removedFault
       const press = async (...keys: string[]) => {
         for (const key of keys) await (key.length > 10 ? page.keyboard.type(key) : page.keyboard.press(key));
       };
+      // After a login with a passkey, the page asks the service once whether the user has a password.
+      const unexpected = () => faults.filter((fault) => !fault.includes("422"));
       const openPasskeys = () => press("Tab", "Tab", "Tab", "Tab", "Enter");
       // With the keyboard alone.
       await press("Tab", email, "Tab", password, "Enter");
@@ -93,18 +95,19 @@ for (const [name, runner, viewport, authenticator, script, removed, removedFault
       expect(await overflowOf(page)).toBe(0);
       await press("Tab", "Enter");
       await page.getByText("You are logged out.").waitFor();
-      await press("Tab", "Tab", "Tab", "Tab", "Tab", "Enter");
+      await press("Tab", "Tab", "Tab", "Tab", "Tab", "Tab", "Enter");
       await page.getByText("You are logged in as").waitFor();
       await openPasskeys();
       await page.getByText(/used on/).waitFor();
-      expect(faults).toEqual([]);
+      await page.locator("#passkey-current").waitFor();
+      expect(unexpected()).toEqual([]);
       // The field of the password is below the list.
       await press("Tab", "Tab", "Tab", password, "Shift+Tab", "Shift+Tab", "Enter");
       await page.getByText("“A telephone” is removed").waitFor();
       await page.getByText("Log out", { exact: true }).click();
       await page.getByText("Log in with a passkey").click();
       await page.getByText(removed).waitFor();
-      expect(faults).toEqual([...removedFaults]);
+      expect(unexpected()).toEqual([...removedFaults]);
     },
   );
 
