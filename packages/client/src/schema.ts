@@ -51,7 +51,7 @@ export interface paths {
         put?: never;
         /**
          * Register a user
-         * @description The user is active and can log in at once. If the service sends mail, it also requests the mail that verifies the e-mail.
+         * @description The user is active and can log in at once, unless the service requires a verified e-mail. If the service sends mail, it also requests the mail that verifies the e-mail.
          */
         post: operations["register"];
         delete?: never;
@@ -71,7 +71,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange e-mail and password for an access token
-         * @description An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403. If the service publishes the keys of tokens, an inactive user gets 403 instead of a token.
+         * @description An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403. If the service signs tokens with a key pair, an inactive user gets 403 instead of a token.
          */
         post: operations["login"];
         delete?: never;
@@ -103,7 +103,7 @@ export interface paths {
         head?: never;
         /**
          * Change the username, the password or both
-         * @description An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password. A user can change the username ten times a minute.
+         * @description An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires, another token changes the password, or all tokens are revoked. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password. A user can change the username ten times a minute.
          */
         patch: operations["updateMe"];
         trace?: never;
@@ -387,7 +387,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to create a passkey
-         * @description Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the password or the passkeys of the user change. If the service sends mail, the e-mail must be verified.
+         * @description Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the password, the tokens or the passkeys of the user change. If the service sends mail, the e-mail must be verified.
          */
         post: operations["createPasskeyOptions"];
         delete?: never;
@@ -427,7 +427,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange the response of a provider for an access token
-         * @description Logs in the user of the identity. Otherwise, the provider must have verified the e-mail. If no user has it, one is created without a password. If a user has it, the identity is added only if the provider is configured to link; if that user has not verified the e-mail, the login ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail. Every rejection of the provider, the state or the verifier has the same response.
+         * @description Logs in the user of the identity. Otherwise, the provider must have verified the e-mail. If no user has it, one is created without a password. If a user has it, the identity is added only if the provider is configured to link and no second factor protects the user; if that user has not verified the e-mail, the login ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail. Every rejection of the provider, the state or the verifier has the same response.
          */
         post: operations["oidcLogin"];
         delete?: never;
@@ -531,7 +531,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a code from a mail for an access token
-         * @description A code works once, and ends all others of the user. A state allows five attempts. If the e-mail of the user was not verified, the login verifies it and ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail.
+         * @description A code works once, and ends all others of the user. A state allows five attempts. If the e-mail of the user was not verified, the login verifies it and, unless a second factor protects the user, ends the password, tokens, passkeys and identities, because somebody else can have registered the e-mail.
          */
         post: operations["emailLogin"];
         delete?: never;
@@ -575,7 +575,7 @@ export interface paths {
         put?: never;
         /**
          * Set up the second factor
-         * @description From now on, every login of the user needs a code. All tokens of the user end; the response has a new one and the recovery codes. The mailed code has five attempts.
+         * @description From now on, every login of the user needs a code, except with a passkey. All tokens of the user end; the response has a new one and the recovery codes. The mailed code has five attempts.
          */
         post: operations["createFactor"];
         delete?: never;
@@ -595,7 +595,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to set up a second factor
-         * @description Returns a secret for an application that shows codes, and a state, which is valid for ten minutes and until the password, the tokens or the second factor of the user change. Nothing is stored. If the service sends mail, the e-mail must be verified, and gets a code. A user who has a second factor replaces it, and also sends a code of it.
+         * @description Returns a secret for an application that shows codes, and a state, which is valid for ten minutes and until the password, the tokens or the second factor of the user change. The factor is not stored yet. If the service sends mail, the e-mail must be verified, and gets a code. A user who has a second factor replaces it, and also sends a code of it.
          */
         post: operations["createFactorOptions"];
         delete?: never;
@@ -713,7 +713,7 @@ export interface paths {
         };
         /**
          * Read the public keys that verify tokens
-         * @description A JSON Web Key Set (RFC 7517). Verify a token with the key whose `kid` is in the token's header, and only with that key's `alg`; request the set again if it does not contain the `kid`. During a key rotation, the set also contains the next or the previous key. Other services cannot detect that a token has been revoked, or that its user has been deactivated or deleted.
+         * @description A JSON Web Key Set (RFC 7517). Verify a token with the key whose `kid` is in the token's header, and only with that key's `alg`; request the set again if it does not contain the `kid`. During a key rotation, the set also contains the next or the previous key. The keys do not show that a token has been revoked, or that its user has been deactivated or deleted: read `GET /auth/me`, or follow the account events.
          */
         get: operations["getJwks"];
         put?: never;

@@ -60,7 +60,7 @@ export function authOperations(options: AuthOperationsOptions) {
       path: "/auth/register",
       summary: "Register a user",
       description:
-        "The user is active and can log in at once. If the service sends mail, it also requests the mail that verifies the e-mail.",
+        "The user is active and can log in at once, unless the service requires a verified e-mail. If the service sends mail, it also requests the mail that verifies the e-mail.",
       body: withMinLength(contracts.registerRequest(rules)),
       refineBody: (body) => [...emailIssues(body), ...passwordIssues(body)],
       issues: [INVALID_EMAIL, tooShort],
@@ -76,7 +76,7 @@ export function authOperations(options: AuthOperationsOptions) {
       loginMethod: "password",
       summary: "Exchange e-mail and password for an access token",
       description:
-        "An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403. If the service publishes the keys of tokens, an inactive user gets 403 instead of a token.",
+        "An unknown e-mail and a wrong password have the same response. Earlier tokens remain valid. An inactive user gets a token, but operations that require one return 403. If the service signs tokens with a key pair, an inactive user gets 403 instead of a token.",
       body: contracts.LoginRequest,
       issues: [INVALID_EMAIL],
       limit: { quota: "login" },
@@ -115,7 +115,7 @@ export function authOperations(options: AuthOperationsOptions) {
       path: "/auth/me",
       summary: "Change the username, the password or both",
       description:
-        "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires or the next password change with another token. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password. A user can change the username ten times a minute.",
+        "An empty object changes nothing. `current_password` is verified if it is present, also alone; the service can be configured to require it with a new password. A password change revokes all tokens of the user except the one in this request, which remains valid until it expires, another token changes the password, or all tokens are revoked. Returns 401 if another request revokes the token before this one ends; with a password or a current password, also if another request changes the password. A password change makes the networks of the user unfamiliar, except that of a request with the current password. A user can change the username ten times a minute.",
       requiresToken: true,
       body: updateBody(rules.requireCurrentPassword),
       // They prove a recent login.

@@ -32,7 +32,7 @@ export const emailLoginOperations = (emailLogin: EmailLogin, login: Login) => [
     loginMethod: "code",
     summary: "Exchange a code from a mail for an access token",
     description:
-      "A code works once, and ends all others of the user. A state allows five attempts. If the e-mail of the user was not verified, the login verifies it and ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail.",
+      "A code works once, and ends all others of the user. A state allows five attempts. If the e-mail of the user was not verified, the login verifies it and, unless a second factor protects the user, ends the password, tokens, passkeys and identities, because somebody else can have registered the e-mail.",
     body: contracts.EmailLoginRequest,
     issues: [wrongType("body", "state", "string"), wrongType("body", "code", "string")],
     limit: { quota: "emailLogin" },

@@ -32,7 +32,7 @@ export const identityOperations = (identityService: IdentityService, login: Logi
     loginMethod: "provider",
     summary: "Exchange the response of a provider for an access token",
     description:
-      "Logs in the user of the identity. Otherwise, the provider must have verified the e-mail. If no user has it, one is created without a password. If a user has it, the identity is added only if the provider is configured to link; if that user has not verified the e-mail, the login ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail. Every rejection of the provider, the state or the verifier has the same response.",
+      "Logs in the user of the identity. Otherwise, the provider must have verified the e-mail. If no user has it, one is created without a password. If a user has it, the identity is added only if the provider is configured to link and no second factor protects the user; if that user has not verified the e-mail, the login ends the password, tokens, passkeys and identities of the user, because somebody else can have registered the e-mail. Every rejection of the provider, the state or the verifier has the same response.",
     params: contracts.ProviderPath,
     body: contracts.OidcLoginRequest,
     issues: [INVALID_VERIFIER],

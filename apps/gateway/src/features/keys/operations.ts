@@ -14,7 +14,7 @@ export const keyOperations = (publicKeySet: PublicKeySet) => [
     path: "/.well-known/jwks.json",
     summary: "Read the public keys that verify tokens",
     description:
-      "A JSON Web Key Set (RFC 7517). Verify a token with the key whose `kid` is in the token's header, and only with that key's `alg`; request the set again if it does not contain the `kid`. During a key rotation, the set also contains the next or the previous key. Other services cannot detect that a token has been revoked, or that its user has been deactivated or deleted.",
+      "A JSON Web Key Set (RFC 7517). Verify a token with the key whose `kid` is in the token's header, and only with that key's `alg`; request the set again if it does not contain the `kid`. During a key rotation, the set also contains the next or the previous key. The keys do not show that a token has been revoked, or that its user has been deactivated or deleted: read `GET /auth/me`, or follow the account events.",
     success: {
       status: 200,
       description: "The public keys. Can be cached for 300 seconds.",

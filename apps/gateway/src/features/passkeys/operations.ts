@@ -97,7 +97,7 @@ export const passkeyOperations = (passkeyService: PasskeyService, login: Login) 
     path: "/auth/passkeys/options",
     summary: "Begin to create a passkey",
     description:
-      "Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the password or the passkeys of the user change. If the service sends mail, the e-mail must be verified.",
+      "Returns the options for `navigator.credentials.create`, in JSON, and a state, which is valid for five minutes and until the password, the tokens or the passkeys of the user change. If the service sends mail, the e-mail must be verified.",
     requiresToken: true,
     body: contracts.PasskeyOptionsRequest,
     issues: [wrongType("body", "current_password", "string")],

@@ -51,7 +51,7 @@ export const secondFactorOperations = (
     path: "/auth/factor/options",
     summary: "Begin to set up a second factor",
     description:
-      "Returns a secret for an application that shows codes, and a state, which is valid for ten minutes and until the password, the tokens or the second factor of the user change. Nothing is stored. If the service sends mail, the e-mail must be verified, and gets a code. A user who has a second factor replaces it, and also sends a code of it.",
+      "Returns a secret for an application that shows codes, and a state, which is valid for ten minutes and until the password, the tokens or the second factor of the user change. The factor is not stored yet. If the service sends mail, the e-mail must be verified, and gets a code. A user who has a second factor replaces it, and also sends a code of it.",
     requiresToken: true,
     body: contracts.FactorOptionsRequest,
     issues: [wrongType("body", "current_password", "string")],
@@ -66,7 +66,7 @@ export const secondFactorOperations = (
     path: "/auth/factor",
     summary: "Set up the second factor",
     description:
-      "From now on, every login of the user needs a code. All tokens of the user end; the response has a new one and the recovery codes. The mailed code has five attempts.",
+      "From now on, every login of the user needs a code, except with a passkey. All tokens of the user end; the response has a new one and the recovery codes. The mailed code has five attempts.",
     requiresToken: true,
     body: contracts.CreateFactorRequest,
     refineBody: ({ email_code }) =>
