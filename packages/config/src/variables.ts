@@ -207,7 +207,7 @@ export const VARIABLES = {
     secret: "all",
   }).describe(
     "Encrypts the secrets of second factors; required with `AUTH_SECOND_FACTOR` in production and with PostgreSQL. " +
-      "Without it, nobody with a second factor can log in",
+      "Without it, the service does not start while a user has a second factor",
   ),
   AUTH_FACTOR_KEY_PREVIOUS: variable(factorKey, { secret: "all" }).describe(
     "Also decrypts them, for key rotation: `bun run admin factors rekey`",
