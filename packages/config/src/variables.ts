@@ -213,7 +213,7 @@ export const VARIABLES = {
     "Also decrypts them, for key rotation: `bun run admin factors rekey`",
   ),
   OIDC_PROVIDERS: variable(oidcProviders, { unset: "no logins with other services", secret: "all" }).describe(
-    'OpenID Connect providers. With `"link": true`, a provider can log in to every account whose e-mail it states as verified',
+    'OpenID Connect providers. With `"link": true`, a provider can log in to every account whose e-mail it states as verified and that has no second factor',
   ),
   OIDC_REDIRECT_URIS: variable(redirectUris).describe(
     "Pages of the application to which providers redirect, compared exactly; required with `OIDC_PROVIDERS`",
