@@ -49,7 +49,7 @@ ${code}
 </div>`;
 }
 
-const recovery = ({ texts: { account } }: CardContext): string => `<div id="recovery" hidden>
+const recovery = ({ texts: { account } }: CardContext): string => `<div id="recovery" tabindex="-1" hidden>
 <h3>${account.recoveryTitle}</h3>
 <p>${account.recoveryIntro}</p>
 <ol id="recovery-list" class="codes"></ol>

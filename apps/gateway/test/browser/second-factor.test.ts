@@ -45,8 +45,9 @@ test("who registers sets up a second factor, over reloads, and logs in with its 
   await page.fill("#factor-email-code", await mailedCode(service, { id }));
   await page.keyboard.press("Enter");
   await see("Your second factor is on.");
-  await page.reload();
   const codes = page.locator("#recovery-list li");
+  await codes.first().waitFor();
+  await page.reload();
   await codes.first().waitFor();
   expect(await codes.count()).toBe(8);
   await expectAccessible();

@@ -3,7 +3,7 @@
  * because the service never shows either again. Invariant: what the tab keeps of one user is never shown to another one.
  */
 import { LatchkeyError } from "@latchkey/client";
-import { dateOf, fill, find, findForm, get, setHidden, setText, texts } from "./page.ts";
+import { dateOf, fill, find, findForm, get, setHidden, setText, texts, unbroken } from "./page.ts";
 import { claimsOf } from "./session.ts";
 import { createTabValue } from "./tab.ts";
 import { type Section, say, type UserView } from "./user-view.ts";
@@ -70,6 +70,15 @@ export function createFactorSection(
     showStep(isOn);
   };
 
+  /** Leaves the section open and shows the codes, which the success above everything would be too far from on a phone. */
+  const showCodes = async (recoveryCodes: readonly string[], success: string): Promise<undefined> => {
+    keep({ recoveryCodes });
+    for (const id of ["factor-create-form", "factor-form-on"]) findForm(id)?.reset();
+    await show();
+    setText("status", unbroken(success));
+    get("recovery").focus();
+  };
+
   const begin = async (currentPassword: string | undefined, code?: string): Promise<undefined> => {
     const { secret, uri, state } = await client.factor.begin({
       currentPassword,
@@ -84,10 +93,8 @@ export function createFactorSection(
 
   onChange("factor-create-form", async ({ code = "", email_code }) => {
     const state = read().enrolment?.state ?? "";
-    keep({ recoveryCodes: await client.factor.create({ state, code, emailCode: email_code }) });
-    findForm("factor-create-form")?.reset();
-    await show();
-    return texts.factorCreated;
+    const codes = await client.factor.create({ state, code, emailCode: email_code });
+    return showCodes(codes, texts.factorCreated);
   });
 
   find("factor-cancel-enrolment")?.addEventListener("click", () => {
@@ -103,9 +110,8 @@ export function createFactorSection(
       logOut(texts.factorRemoved);
       return undefined;
     }
-    keep({ recoveryCodes: await client.factor.createRecoveryCodes({ currentPassword, code }) });
-    await show();
-    return texts.recoveryCodesMade;
+    const codes = await client.factor.createRecoveryCodes({ currentPassword, code });
+    return showCodes(codes, texts.recoveryCodesMade);
   });
 
   const textOfCodes = (): string => `${(read().recoveryCodes ?? []).map(grouped).join("\n")}\n`;
