@@ -36,7 +36,8 @@ async function expectAccessible(page: Page): Promise<void> {
 }
 
 test("the pages are accessible and fit, as opened, with errors, with a dead link and with a login", async () => {
-  const env = { ...EVERY_FEATURE, PRODUCT_NAME: "Acme Notes", PRODUCT_URL: "https://notes.example.com" };
+  const product = { PRODUCT_NAME: "Acme Notes", PRODUCT_URL: "https://notes.example.com" };
+  const env = { ...EVERY_FEATURE, ...product, AUTH_EMAIL_LOGIN: "true" };
   await using service = await startService({ env });
   const { email, password } = await createVerified(service);
   const { page } = await (await sharedBrowser()).visit(`${service.url}/account/forgot-password`, PHONE);
@@ -51,7 +52,13 @@ test("the pages are accessible and fit, as opened, with errors, with a dead link
 
   await page.goto(`${service.url}/account`);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
+  await page.locator("#code-section summary").click();
   await expectAccessible(page);
+  // The narrowest window, with the text twice as large.
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.evaluate(`document.documentElement.style.fontSize = "200%"`);
+  expect(await overflowOf(page)).toBe(0);
+  await page.reload();
   await page.fill("#email", email);
   await page.fill("#password", password);
   await page.keyboard.press("Enter");
