@@ -1,6 +1,7 @@
 import json
 import os
 import sqlite3
+from http.client import HTTPException
 from time import sleep
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -61,7 +62,7 @@ def follow(cursor):
                 continue
             store([read(user_id) for user_id in changed], page["next_cursor"])
             cursor = page["next_cursor"]
-        except (OSError, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             if isinstance(error, HTTPError) and error.code in (410, 422):  # the cursor has expired
                 cursor = None
                 continue

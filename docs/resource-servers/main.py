@@ -1,3 +1,4 @@
+import http.client
 import json
 import os
 from datetime import datetime
@@ -34,7 +35,7 @@ def find_key(kid):
                 with urlopen(URL, timeout=5) as response:
                     keys = jwt.PyJWKSet.from_dict(json.load(response)).keys
                 known, is_reachable = {key.key_id: key.key for key in keys}, True
-            except (OSError, ValueError, jwt.PyJWTError):
+            except (OSError, ValueError, http.client.HTTPException, jwt.PyJWTError):
                 is_reachable = False
         if kid not in known and not is_reachable:
             raise HTTPException(503)
@@ -92,7 +93,7 @@ def follow_events():
             now = monotonic()
             for user_id in [user_id for user_id, event in latest.items() if event[3] < now]:
                 del latest[user_id]
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever it is: without this thread, revoked tokens are accepted
             print("Events:", error)
             sleep(1)
 

@@ -9,6 +9,7 @@ import { createKeyPair, privateKeyVariables } from "@latchkey/testing/keys";
 import { ROOT } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
 import { KEY, openAdministration } from "../support/administration.ts";
+import { startCuttingProxy } from "../support/cutting-proxy.ts";
 import { encode, forge, forgeWithPrivateKey, openToken } from "../support/forge-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 
@@ -217,17 +218,23 @@ async function expectRevocation(example: Example, folder: string): Promise<void>
       return fetch(admin.url + pathname + search, { headers });
     },
   });
-  const eventsUrl = `${proxy.url.origin}/admin/events`;
+  let cutsNext = false;
+  await using cuttingProxy = startCuttingProxy(proxy.url.origin, () => {
+    const cuts = cutsNext;
+    cutsNext = false;
+    return cuts;
+  });
+  const eventsUrl = `${cuttingProxy.url}/admin/events`;
   const change = async (method: string, path: string, body?: object) => {
     const { status } = await admin.call(method, `/admin/users/${path}`, { body });
     expect(status).toBeWithin(200, 205);
   };
   const revoke = ({ id }: { readonly id: number }) => change("DELETE", `${id}/tokens`);
   const create = () => service.createUser();
-  const [banned, deleted, revoked, before, during, after] = await Promise.all(
-    Array.from({ length: 6 }, create),
+  const [banned, deleted, revoked, before, during, after, cut] = await Promise.all(
+    Array.from({ length: 7 }, create),
   );
-  if (!banned || !deleted || !revoked || !before || !during || !after) throw new Error("unreachable");
+  if (!banned || !deleted || !revoked || !before || !during || !after || !cut) throw new Error("unreachable");
   await revoke(before);
 
   /** Starts the example, which first reads what happened before. */
@@ -277,6 +284,12 @@ async function expectRevocation(example: Example, folder: string): Promise<void>
     expect(await status(token)).toBe(200);
     isReachable = true;
     expect(await until(after.token, 401)).toBeLessThan(2_000);
+
+    // The response with the event breaks off: the example reads it again.
+    cutsNext = true;
+    await revoke(cut);
+    expect(await until(cut.token, 401)).toBeLessThan(2_000);
+    expect(cutsNext).toBe(false);
   }
   await using server = await start(changing.token);
   const { status, until } = server;

@@ -8,6 +8,7 @@ import { inFullRun } from "@latchkey/testing/full-run";
 import { ROOT } from "@latchkey/testing/repository";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { KEY, openAdministration } from "../../support/administration.ts";
+import { startCuttingProxy } from "../../support/cutting-proxy.ts";
 import { type Service, startService } from "../../support/service.ts";
 
 setDefaultTimeout(120_000);
@@ -67,11 +68,13 @@ async function change(
 }
 
 inFullRun(test.skipIf(Bun.which("python3") === null))(
-  "the mirror equals the database after changes beside its copy, restarts, an outage and an expired cursor",
+  "the mirror equals the database after changes beside its copy, restarts, a cut response and an expired cursor",
   async () => {
     await using recording = await startRecording("mirror.py");
     const { service, events, admin, folder } = recording;
-    const env = { LATCHKEY_ADMIN_URL: admin.url, LATCHKEY_READ_KEY: READ_KEY };
+    let answered = 0;
+    await using proxy = startCuttingProxy(admin.url, () => ++answered === 3);
+    const env = { LATCHKEY_ADMIN_URL: proxy.url, LATCHKEY_READ_KEY: READ_KEY };
     const run = () => runProgram(["python3", "-B", "mirror.py"], folder.path, env);
     const read = async () =>
       JSON.stringify(await service.sql("select id, email, is_active from users order by id"));
