@@ -9,9 +9,8 @@ import {
   browserTest as test,
 } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
-import { freePort } from "@latchkey/testing/server-process";
 import { createVerified } from "../support/passkeys.ts";
-import { startService } from "../support/service.ts";
+import { type Service, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
 setDefaultTimeout(60_000);
@@ -19,17 +18,13 @@ setDefaultTimeout(60_000);
 /** One port for two replicas with one database, which get the requests in turn. */
 async function startReplicas() {
   await using resources = new AsyncDisposableStack();
-  const port = freePort();
-  const env = { PASSKEY_ORIGINS: `http://localhost:${port}` };
-  const first = resources.use(await startService({ env }));
-  const { config, database, sql: query } = first;
-  const shared = { url: config.database.url, database, query, [Symbol.asyncDispose]: async () => {} };
-  const second = resources.use(await startService({ env, openDatabase: async () => shared }));
+  const replicas: Service[] = [];
   let requests = 0;
+  // Before the replicas, whose configuration has the port.
   const balancer = Bun.serve({
-    port,
+    port: 0,
     fetch(request) {
-      const { url } = requests++ % 2 === 0 ? first : second;
+      const { url = "" } = replicas[requests++ % 2] ?? {};
       return fetch(new Request(url + new URL(request.url).pathname, request), {
         decompress: false,
         redirect: "manual",
@@ -37,6 +32,13 @@ async function startReplicas() {
     },
   });
   resources.defer(() => balancer.stop(true));
+  const { port } = balancer;
+  const env = { PASSKEY_ORIGINS: `http://localhost:${port}` };
+  const first = resources.use(await startService({ env }));
+  const { config, database, sql: query } = first;
+  const shared = { url: config.database.url, database, query, [Symbol.asyncDispose]: async () => {} };
+  const second = resources.use(await startService({ env, openDatabase: async () => shared }));
+  replicas.push(first, second);
   const owned = resources.move();
   const url = `http://localhost:${port}/account/passkeys`;
   return { service: first, url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
