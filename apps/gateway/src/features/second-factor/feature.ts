@@ -4,7 +4,8 @@ import { optionalFeature } from "../optional-feature.ts";
 export const secondFactorFeature = optionalFeature(
   "secondFactor",
   ({ secondFactor }) => secondFactor,
-  async ({ issuer }, { config, database, keys, factorCipher, owner, tokens, login, ...resources }) => {
+  async ({ issuer }, resources) => {
+    const { config, database, keys, factorCipher, owner, tokens, login, clearWrongPasswords } = resources;
     if (!factorCipher) throw new Error("Second factors are on, but there is no key for them");
     const { secondFactorOperations } = await import("./operations.ts");
     const { createSecondFactor } = await import("./service.ts");
@@ -12,9 +13,8 @@ export const secondFactorFeature = optionalFeature(
     const { sendsMail } = config.accounts;
     const secondFactor = createSecondFactor({
       ...{ users, factors, outbox, factorStates: keys.factorStates },
-      ...{ issuer, owner, tokens, sendsMail },
+      ...{ issuer, owner, tokens, sendsMail, clearWrongPasswords },
       cipher: factorCipher,
-      clearWrongPasswords: resources.clearWrongPasswords,
     });
     return secondFactorOperations(secondFactor, login, { sendsMail });
   },
