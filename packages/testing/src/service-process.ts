@@ -27,8 +27,8 @@ export const PATIENT_HASHING = { HASH_NICE: "0", HASH_QUEUE_SECONDS: "600" };
 export type ServiceProcess = ReturnType<typeof startProcess>;
 
 /**
- * Starts `main.ts` with these environment variables and the settings of Bun only. By default it listens on a free port with one hash worker, and
- * resolves host names as after `bun start`. A variable that is undefined has no default.
+ * Starts `main.ts` with these environment variables and the settings of Bun only. By default it listens on a free port with one
+ * hash worker, and resolves host names as after `bun start`. A variable that is undefined has no default.
  * Disposing it fails if a line in `lines` contains a secret.
  */
 export function startProcess(
