@@ -190,3 +190,16 @@ inFullRun(test)(
       await page.getByText(text).waitFor();
   },
 );
+
+inFullRun(test)("a chosen language is that of the tab", async () => {
+  await using service = await startService({ env: { ...EVERY_FEATURE, LANGUAGES: "en,de" } });
+  const { page } = await visit(`${service.url}/account?lang=de`);
+  await page.getByRole("link", { name: "Passwort vergessen" }).click();
+  await page.waitForURL("**/account/forgot-password?lang=de");
+  await page.goto(`${service.url}/account?code=c&state=s`);
+  await page.waitForURL("**/account");
+  expect(await page.locator("html").getAttribute("lang")).toBe("de");
+  await page.goto(`${service.url}/account?lang=en`);
+  await page.goto(`${service.url}/account`);
+  expect(await page.locator("html").getAttribute("lang")).toBe("en");
+});

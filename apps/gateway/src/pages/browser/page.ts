@@ -1,6 +1,7 @@
 /** What every page of accounts has: its elements, its texts, and the address of the service. */
 import type { Client } from "@latchkey/client";
 import type { ScriptTexts } from "../texts/en.ts";
+import { lang } from "./language.ts";
 
 /** The cast assumes that the caller knows the element: the service writes the pages. */
 export const find = <Found extends HTMLElement = HTMLElement>(id: string): Found | null =>
@@ -42,8 +43,6 @@ export const fill = (text: string, values: Readonly<Record<string, string | numb
 /** A line break after the hyphen of "e-mail" would look like two words. */
 export const unbroken = (text: string): string => text.replaceAll(/\b(e)-(mail)/gi, "$1\u2011$2");
 
-/** In the language of the page. */
-const { lang } = document.documentElement;
 /** The cast is safe because every language of a page is one that users can have. A service with one language ignores the member. */
 export const locale = lang as Parameters<Client["register"]>[0]["locale"];
 export const dateOf = (time: string): string =>
