@@ -2,6 +2,7 @@
 import { listUsers } from "@latchkey/administration";
 import { parseWholeNumber } from "@latchkey/cli";
 import { FAMILIAR_NETWORK_DAYS, ID_MAX } from "@latchkey/contracts";
+import type { Database, User } from "@latchkey/database";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import type { Variables } from "../environment.ts";
@@ -14,6 +15,15 @@ type Flag = "imported" | "withoutPassword" | "inactive" | "json";
 type ListOptions = Readonly<
   { after: string; limit?: string; search?: string } & Partial<Record<Flag, boolean>>
 >;
+
+/** Stored times that a table has no room for. */
+async function readTimes({ users, factors }: Database, { id, factorId }: User) {
+  const network_times = await users.listNetworkTimes(id);
+  const factor = factorId === null ? null : await factors.find(id);
+  if (factor === null) return { network_times };
+  const { createdAt: created_at, lastUsedAt: last_used_at, failedAt: failed_at } = factor;
+  return { second_factor_times: { created_at, last_used_at, failed_at }, network_times };
+}
 
 export const showCommand = (variables: Variables): Command =>
   withExamples(new Command("show"), [
@@ -36,10 +46,11 @@ export const showCommand = (variables: Variables): Command =>
         const email_digest = (await digests.openEmailDigest())(user.email);
         const { lastLoginAt: last_login_at, importedAt: imported_at } = user;
         const factor = user.factorId === null ? {} : { second_factor: true };
+        const times = format.json ? await readTimes(database, user) : {};
         const details = {
           ...{ last_login_at, imported_at, ...factor, passkeys, identities, email_digest, familiar_networks },
         };
-        await printUser(user, format, details);
+        await printUser(user, format, { ...details, ...times });
       });
     });
 

@@ -27,6 +27,7 @@ test("create prints the user as the API does, and the user can log in", async ()
     last_login_at: null,
     imported_at: null,
     familiar_networks: 0,
+    network_times: [],
     passkeys: [],
     identities: [],
     email_digest,
@@ -34,6 +35,22 @@ test("create prints the user as the API does, and the user can log in", async ()
   expect(await shared.json<User>(["users", "show", "ADA@example.com"])).toEqual(shown);
   expect(await shared.json<User>(["users", "show", String(ada.id)])).toEqual(shown);
   expect(await shared.json<unknown>(["users", "list"])).toEqual([{ ...ada, last_login_at: null }]);
+});
+
+test("show --json prints the times of networks and of a second factor", async () => {
+  await using shared = await openSharedDatabase();
+  const { users, factors } = shared.database;
+  const user = await shared.json<User>(["users", "create", EMAIL, "-u", "ada"], `${PASSWORD}\n`);
+  await users.storeNetwork(user.id, "one");
+  const factor = { id: "f", secret: "s", keyId: "k", lastStep: 1, recoveryCodes: "[]" };
+  const owner = { id: user.id, emailVerified: false };
+  await factors.create(factor, owner, { version: 0, exceptToken: null }, { replaced: null });
+  const { createdAt: created_at } = (await factors.find(user.id)) ?? {};
+  expect(await shared.json<object>(["users", "show", EMAIL])).toMatchObject({
+    second_factor: true,
+    second_factor_times: { created_at, last_used_at: null, failed_at: null },
+    network_times: [expect.stringMatching(/^\d{4}-\d\d-\d\dT/)],
+  });
 });
 
 test("show lists passkeys, export writes their number, and remove-passkeys and set-password delete them", async () => {

@@ -28,6 +28,8 @@ export interface Logins {
    * @param tokenVersion nothing is stored if the user has another `tokenVersion`. @default any version
    */
   storeNetwork(id: number, digest: string, tokenVersion?: number): Promise<void>;
+  /** When the user last logged in from each stored network, latest first. */
+  listNetworkTimes(id: number): Promise<Timestamp[]>;
   /**
    * Uses a code. Returns the user with the incremented revision, or null if the code was used, or the user has changed since `user`
    * was read.
@@ -75,6 +77,10 @@ export function createLogins(client: RepositoryClient, dialect: Dialect): Logins
       const others = and(ofUser, notInArray(networkDigest, latest.limit(MAX_NETWORKS)));
       // The deletion is a separate statement. In one statement, two replicas could not see each other's new rows.
       return attemptAll(store, orm.delete(userNetworks).where(others));
+    },
+    listNetworkTimes: async (id) => {
+      const query = orm.select({ lastSeenAt }).from(userNetworks).where(eq(userId, id));
+      return (await run(query.orderBy(desc(lastSeenAt)))).map((network) => network.lastSeenAt);
     },
     useLoginCode: async (user, hash) => {
       const isSame = and(

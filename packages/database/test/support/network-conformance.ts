@@ -37,6 +37,10 @@ export function networkConformance(test: Test): void {
     const days = (from: number) => Array.from({ length: 22 - from }, (_, index) => `day ${from + index}`);
     await users.storeNetwork(first.id, "new");
     expect(await digests()).toEqual([...days(3), "other", "new"]);
+    expect((await users.listNetworkTimes(first.id)).slice(1, 3)).toEqual([
+      "2026-01-31T00:00:00.000Z",
+      "2026-01-30T00:00:00.000Z",
+    ]);
     // A network that is already stored replaces no other.
     await users.storeNetwork(first.id, "day 5");
     expect(await digests()).toEqual([...days(3).filter((day) => day !== "day 5"), "other", "new", "day 5"]);
