@@ -47,9 +47,9 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
     return async () => (await call("GET", "/auth/me", { token })).status === 200;
   },
   password:
-    async ({ email, password }) =>
+    async ({ id, password }) =>
     async () =>
-      accepts("/auth/login", { email, password }),
+      accepts("/auth/login", { email: (await service.readUser(id)).email, password }),
   passkeys: async (user) => {
     const authenticator = await enrol(service, user);
     return async () => (await logIn(service, await loginBody(service, authenticator))).status === 200;
