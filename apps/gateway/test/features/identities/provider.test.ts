@@ -290,3 +290,15 @@ describe("a login is rejected", () => {
     expect((await another.call("POST", "/auth/login/oidc/example", { body: begun })).status).toBe(503);
   });
 });
+
+test("no connection to a provider is kept for a later request: the provider can have closed it meanwhile", async () => {
+  await using provider = await startHostileProvider();
+  await using service = await startService({ env: oidcVariables([provider]) });
+  const connections = new Map<string, string | null>();
+  const respond = (path: string, request: Request) =>
+    void connections.set(path, request.headers.get("connection"));
+  provider.reply({ respond });
+  expect((await loginOidc(service, provider)).status).toBe(200);
+  for (const path of ["/.well-known/openid-configuration", "/token", "/jwks"])
+    expect(connections.get(path)).toBeNull();
+});
