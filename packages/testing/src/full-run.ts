@@ -11,7 +11,7 @@ type Declare = (name: string, ...body: readonly unknown[]) => void;
 interface Skipped extends Declare {
   each(cases: readonly unknown[]): Declare;
 }
-/** What both runs offer: a further `skipIf` belongs into the argument of `inFullRun`. */
+/** What both runs offer: a further `skipIf` belongs in the argument of `inFullRun`. */
 interface FullRun<R extends Runner> {
   (...declaration: Parameters<R>): void;
   readonly each: R["each"];

@@ -164,7 +164,7 @@ up, logins return 429 until one is refilled. The service notifies the user.`,
 number, a boolean or an array of these. A name has 1 to 64 of the characters
 a-z 0-9 _ . : / - and begins with a letter. Tokens contain the claims if
 AUTH_CLAIMS lists claims. A change reaches the next token and ends none: what a
-user must lose at once belongs into a role, whose removal revokes all tokens.`,
+user must lose at once belongs in a role, whose removal revokes all tokens.`,
     argument: ["<file>", "JSON; - reads standard input"],
     begin: async ([path = ""]) => {
       const claims = await readClaims(path);
