@@ -11,7 +11,16 @@ interface ImportRule {
 
 const PACKAGE_NAME = /^@latchkey\/([^/]+)/;
 /** The packages that apps can import. */
-const SHARED_PACKAGES = ["administration", "contracts", "hashing", "database", "config", "cli", "mail"];
+const SHARED_PACKAGES = [
+  "administration",
+  "contracts",
+  "hashing",
+  "database",
+  "config",
+  "cli",
+  "limits",
+  "mail",
+];
 /** The packages that tests, benchmarks and soaks can import. */
 const TEST_PACKAGES = [...SHARED_PACKAGES, "client", "testing"];
 const PACKAGE_FOLDER = /^((?:apps|packages)\/[^/]+|deploy|scripts)\//;
@@ -68,18 +77,18 @@ const RULES: readonly ImportRule[] = [
     example: ["packages/hashing/src/pool.ts", "@latchkey/contracts"],
   },
   {
-    name: "administration imports contracts and database only, and the other packages contracts only",
+    name: "administration imports contracts, database and limits only, and the other packages contracts only",
     forbids: (path, specifier) =>
       /^packages\//.test(path) &&
       SHIPPED.test(path) &&
       isOtherPackage(
         specifier,
-        path.startsWith("packages/administration/") ? ["contracts", "database"] : ["contracts"],
+        path.startsWith("packages/administration/") ? ["contracts", "database", "limits"] : ["contracts"],
       ),
     example: ["packages/database/src/open.ts", "@latchkey/config"],
   },
   {
-    name: "apps import administration, contracts, hashing, database, config, cli and mail only, and scripts of pages the client",
+    name: "apps import administration, contracts, hashing, database, config, cli, limits and mail only, and scripts of pages the client",
     forbids: (path, specifier) =>
       /^apps\/[^/]+\/src\//.test(path) &&
       isOtherPackage(specifier, PAGE_SCRIPTS.test(path) ? ["client"] : SHARED_PACKAGES),

@@ -2,6 +2,7 @@
 import type { LoginLimits } from "@latchkey/administration";
 import { describeError } from "@latchkey/cli";
 import type { Values } from "@latchkey/config";
+import { type User, withTimeout } from "@latchkey/database";
 import {
   createDigests,
   LOGIN_ATTEMPTS,
@@ -12,8 +13,7 @@ import {
   toKeyMaterial,
   WRONG_PASSWORDS,
   wrongPasswordKey,
-} from "@latchkey/contracts";
-import { type User, withTimeout } from "@latchkey/database";
+} from "@latchkey/limits";
 import { RedisClient } from "bun";
 
 type LimitValues = Pick<Values, "AUTH_PRIVATE_KEY" | "AUTH_SECRET_KEY" | "RATE_LIMIT_ENABLED" | "REDIS_URL">;

@@ -3,9 +3,10 @@
  * the public server nothing but its resources: no CORS, no pages, no users' tokens.
  */
 import type { AuditLine } from "@latchkey/administration";
-import { type Digests, hasLocales } from "@latchkey/contracts";
+import { hasLocales } from "@latchkey/contracts";
 import type { Database, EmailDigest } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
+import type { Digests } from "@latchkey/limits";
 import type { Config } from "./config.ts";
 import type { Feature, Features } from "./feature-flags.ts";
 import { administrationOperations } from "./features/administration/operations.ts";

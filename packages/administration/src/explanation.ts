@@ -1,5 +1,5 @@
 /** Explains, in the order in which the service decides, what happens if a user logs in now. Each sentence about a state names its remedy. */
-import { type AdminExplanation, WRONG_PASSWORDS } from "@latchkey/contracts";
+import type { AdminExplanation } from "@latchkey/contracts";
 import {
   type FactorRepository,
   hasImportedHash,
@@ -8,6 +8,7 @@ import {
   type User,
   type UserRepository,
 } from "@latchkey/database";
+import { WRONG_PASSWORDS } from "@latchkey/limits";
 import { describeUser } from "./reports.ts";
 
 /** The configuration on which the result of a login depends. */

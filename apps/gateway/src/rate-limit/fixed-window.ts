@@ -3,7 +3,7 @@
  * windows are in use, new clients from the same network share a window.
  */
 import { isIP } from "node:net";
-import type { WindowLimit } from "@latchkey/contracts";
+import type { WindowLimit } from "@latchkey/limits";
 import ipaddr from "ipaddr.js";
 import { monotonicNow } from "./clock.ts";
 

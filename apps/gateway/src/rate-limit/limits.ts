@@ -1,16 +1,12 @@
 /**
- * Defines the limits of the service, except those of `login-limits.ts` in `contracts`. The documents and the OpenAPI document
- * take numbers and sentences from this file. Windows and buckets are stored in Redis or, without Redis, in the memory of each
- * replica. Mails are counted in the outbox.
+ * Defines the limits of the service, except those of logins, which are in `packages/limits`. The documents and the OpenAPI
+ * document take numbers and sentences from this file. Windows and buckets are stored in Redis or, without Redis, in the memory of
+ * each replica. Mails are counted in the outbox.
  */
 import type { VariableName } from "@latchkey/config";
-import {
-  type BucketLimit,
-  FAMILIAR_NETWORK_DAYS,
-  LOGIN_ATTEMPTS,
-  WRONG_PASSWORDS,
-} from "@latchkey/contracts";
+import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
 import type { MailBudget } from "@latchkey/database";
+import { type BucketLimit, LOGIN_ATTEMPTS, WRONG_PASSWORDS } from "@latchkey/limits";
 
 /** The limit of a route. The environment variable `variable` sets the number of requests and the window. */
 export interface RouteLimit {

@@ -3,6 +3,7 @@
  * command that fails or times out closes the connection. The store then tries in the background to open a new connection.
  */
 import { CliError, EXIT } from "@latchkey/cli";
+import { withTimeout } from "@latchkey/database";
 import {
   clearCommand,
   decrementCommand,
@@ -12,8 +13,7 @@ import {
   readWindowCommand,
   takeCommand,
   toEval,
-} from "@latchkey/contracts";
-import { withTimeout } from "@latchkey/database";
+} from "@latchkey/limits";
 import { RedisClient } from "bun";
 import { monotonicNow } from "./clock.ts";
 import { describeRedisFailure } from "./redis-errors.ts";

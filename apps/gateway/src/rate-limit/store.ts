@@ -1,5 +1,5 @@
 /** A store counts requests and attempts. It counts each limit once, however often its window or bucket is opened. */
-import type { BucketLimit, WindowLimit } from "@latchkey/contracts";
+import type { BucketLimit, WindowLimit } from "@latchkey/limits";
 import { monotonicNow } from "./clock.ts";
 import { createFixedWindow, type FixedWindow } from "./fixed-window.ts";
 import { createTokenBucket, type TokenBucket } from "./token-bucket.ts";

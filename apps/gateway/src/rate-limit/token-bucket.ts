@@ -2,9 +2,9 @@
  * Token buckets in a fixed amount of memory, in this process and in Redis. The bucket of a key consists of two cells, which
  * other keys also use. A bucket is empty only if neither cell has an attempt left (a count-min sketch with conservative update:
  * Estan and Varghese, 2002). No cell is dropped, so other keys never refill a bucket. Other keys can empty a bucket: while
- * 100,000 buckets are empty, 1 % of all other buckets are also empty. The script for Redis is in `contracts`.
+ * 100,000 buckets are empty, 1 % of all other buckets are also empty. The script for Redis is in `packages/limits`.
  */
-import { BUCKET_CELLS, type BucketLimit, cellsOf } from "@latchkey/contracts";
+import { BUCKET_CELLS, type BucketLimit, cellsOf } from "@latchkey/limits";
 import { monotonicNow } from "./clock.ts";
 
 export interface TokenBucket {

@@ -3,9 +3,10 @@
  * that is not confirmed. A state is valid until it expires or a bound value of the user changes. It is no token.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { MAILS, type Mac } from "@latchkey/contracts";
+import { MAILS } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { saltOf } from "@latchkey/hashing";
+import type { Mac } from "@latchkey/limits";
 import type { AuthenticationMethods } from "./authentication-methods.ts";
 import { isOneOf, truncatedCode } from "./codes.ts";
 import { createSigner, type KeyMaterials } from "./signed-payloads.ts";

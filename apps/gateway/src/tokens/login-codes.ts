@@ -3,9 +3,10 @@
  * user's values that end it. The service compares a code only after it has counted the attempt.
  */
 import { randomBytes } from "node:crypto";
-import { MAILS, type Mac } from "@latchkey/contracts";
+import { MAILS } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { saltOf } from "@latchkey/hashing";
+import type { Mac } from "@latchkey/limits";
 import { isOneOf, truncatedCode } from "./codes.ts";
 import { createSigner, type KeyMaterials } from "./signed-payloads.ts";
 

@@ -3,9 +3,10 @@
  * and one user, until the token expires or a bound value of the user changes (`BINDINGS`). Resets and e-mail changes change a
  * bound value, so the tokens for `reset` and `email-change` work once.
  */
-import type { LinkKind, Mac } from "@latchkey/contracts";
+import type { LinkKind } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
 import { hasPassword, saltOf } from "@latchkey/hashing";
+import type { Mac } from "@latchkey/limits";
 import { createSigner, type KeyMaterials } from "./signed-payloads.ts";
 
 /** An invitation links to a reset, which is bound to other values. */

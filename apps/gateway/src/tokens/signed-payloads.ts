@@ -1,6 +1,6 @@
 /** Payloads that only this service can sign: a JSON array and a MAC, as text. The service does not store them. */
 import { timingSafeEqual } from "node:crypto";
-import { deriveMac, type KeyMaterial, type Mac } from "@latchkey/contracts";
+import { deriveMac, type KeyMaterial, type Mac } from "@latchkey/limits";
 
 /** The first material signs, and all materials verify. A public key here would let everybody sign. */
 export type KeyMaterials = readonly [KeyMaterial, ...KeyMaterial[]];

@@ -1,12 +1,7 @@
 /** The keys that sign and verify tokens, the public keys for other services, and digests with keys derived from the signing key. */
 import type { AuthAlgorithm, PublicKey, SecretAlgorithm } from "@latchkey/config";
-import {
-  createDigests,
-  type Digests,
-  type KeyMaterial,
-  type PublicKeySet,
-  toKeyMaterial,
-} from "@latchkey/contracts";
+import type { PublicKeySet } from "@latchkey/contracts";
+import { createDigests, type Digests, type KeyMaterial, toKeyMaterial } from "@latchkey/limits";
 import { calculateJwkThumbprint, importJWK, importPKCS8 } from "jose";
 import type { Config } from "../config.ts";
 import { type AuthorizationCodes, createAuthorizationCodes } from "./authorization-codes.ts";

@@ -1,8 +1,9 @@
 /** The table of limits: no mail is unlimited, and the documents state its numbers. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { hasCode, LOGIN_ATTEMPTS, MAIL_KINDS, WRONG_PASSWORDS } from "@latchkey/contracts";
+import { hasCode, MAIL_KINDS } from "@latchkey/contracts";
 import type { MailBudget } from "@latchkey/database";
+import { LOGIN_ATTEMPTS, WRONG_PASSWORDS } from "@latchkey/limits";
 import { ROOT } from "@latchkey/testing/repository";
 import {
   describeRefill,

@@ -1,6 +1,6 @@
 /** The listener of the administration on the resources of a service under test. */
 import { localUrl } from "@latchkey/config";
-import { createDigests } from "@latchkey/contracts";
+import { createDigests } from "@latchkey/limits";
 import pino from "pino";
 import { createAdministrationApp } from "../../src/administration-app.ts";
 import type { Logger } from "../../src/observability/logger.ts";

@@ -16,17 +16,14 @@ import {
   type AdminStats,
   type AdminUser,
   type CreateAdminUserRequest,
-  type Digests,
   isMailable,
   isSameEmail,
-  LOGIN_ATTEMPTS,
   toAsciiEmail,
   type UpdateAdminUserRequest,
-  WRONG_PASSWORDS,
-  wrongPasswordKey,
 } from "@latchkey/contracts";
 import type { Database, User, UserSearch } from "@latchkey/database";
 import { type Hasher, hashFormat, hasPassword, noPassword } from "@latchkey/hashing";
+import { type Digests, LOGIN_ATTEMPTS, WRONG_PASSWORDS, wrongPasswordKey } from "@latchkey/limits";
 import { ServiceError } from "../../errors.ts";
 import { monotonicNow } from "../../rate-limit/clock.ts";
 import type { Store } from "../../rate-limit/store.ts";

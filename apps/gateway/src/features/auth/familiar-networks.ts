@@ -4,8 +4,9 @@
  * attempts cannot exceed the limit.
  */
 import { isIP } from "node:net";
-import { type Digests, FAMILIAR_NETWORK_DAYS, LOGIN_ATTEMPTS } from "@latchkey/contracts";
+import { FAMILIAR_NETWORK_DAYS } from "@latchkey/contracts";
 import type { Timestamp, User, UserRepository } from "@latchkey/database";
+import { type Digests, LOGIN_ATTEMPTS } from "@latchkey/limits";
 import { ServiceError } from "../../errors.ts";
 import type { Store } from "../../rate-limit/store.ts";
 

@@ -2,8 +2,8 @@
  * Limits the wrong values of `current_password` per user and token version. Each verification is counted before it starts, so
  * parallel requests cannot exceed the limit. The count is undone unless the value was wrong.
  */
-import { WRONG_PASSWORDS, wrongPasswordKey } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
+import { WRONG_PASSWORDS, wrongPasswordKey } from "@latchkey/limits";
 import { ServiceError } from "../../errors.ts";
 import { secondsUntil } from "../../rate-limit/clock.ts";
 import type { Store } from "../../rate-limit/store.ts";

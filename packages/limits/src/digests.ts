@@ -1,6 +1,6 @@
 /** Keys derived from the signing key, and the digests of personal data that programs of the service compute with them. */
 import { createHmac, createPrivateKey, hkdfSync } from "node:crypto";
-import { toAsciiEmail } from "./email.ts";
+import { toAsciiEmail } from "@latchkey/contracts";
 
 /** A secret key as text, or the bytes of a private key (PKCS#8, DER). */
 export type KeyMaterial = string | Uint8Array;
