@@ -21,6 +21,8 @@ const SHARED_PACKAGES = [
   "limits",
   "mail",
 ];
+/** How stored hashes are written; built-in modules only. */
+const STORED_HASHES = "@latchkey/hashing/stored-hash";
 /** The packages that tests, benchmarks and soaks can import. */
 const TEST_PACKAGES = [...SHARED_PACKAGES, "client", "testing"];
 const PACKAGE_FOLDER = /^((?:apps|packages)\/[^/]+|deploy|scripts)\//;
@@ -77,10 +79,11 @@ const RULES: readonly ImportRule[] = [
     example: ["packages/hashing/src/pool.ts", "@latchkey/contracts"],
   },
   {
-    name: "administration imports contracts, database and limits only, and the other packages contracts only",
+    name: "packages import contracts only, administration also database and limits, database how stored hashes are written",
     forbids: (path, specifier) =>
       /^packages\//.test(path) &&
       SHIPPED.test(path) &&
+      !(path.startsWith("packages/database/") && specifier === STORED_HASHES) &&
       isOtherPackage(
         specifier,
         path.startsWith("packages/administration/") ? ["contracts", "database", "limits"] : ["contracts"],

@@ -4,7 +4,7 @@ import { type Audit, createAdministration } from "@latchkey/administration";
 import { CliError, EXIT, toJson, writeError } from "@latchkey/cli";
 import { openPasswordBlocklist, sendsMail } from "@latchkey/config";
 import type { Database } from "@latchkey/database";
-import { createHasher, hasPassword, noPassword } from "@latchkey/hashing";
+import { createHasher } from "@latchkey/hashing";
 import { readVariables, type Variables } from "./environment.ts";
 import { readPassword } from "./prompt.ts";
 import { passwordParser } from "./user-arguments.ts";
@@ -18,7 +18,7 @@ const audit: Audit = (line) => {
 
 /** @param sendsMail whether the service sends mails. @default false, for commands that cause none */
 export const openAdministration = (database: Database, sendsMail = false) =>
-  createAdministration({ database, sendsMail, createEndedPassword: noPassword, hasPassword, audit });
+  createAdministration({ database, sendsMail, audit });
 
 /** Returns a function that reads, checks and hashes a new password. `HASH_WORKERS` is validated, but one worker is enough. */
 export async function openPasswordInput(variables: Variables): Promise<() => Promise<string>> {

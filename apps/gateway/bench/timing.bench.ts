@@ -7,8 +7,7 @@
  * that is fast, hangs or is down, and while 16 clients write.
  */
 import { join } from "node:path";
-import { openDatabase } from "@latchkey/database";
-import { noPassword } from "@latchkey/hashing";
+import { noPassword, openDatabase } from "@latchkey/database";
 import { check, interleave, median, medianInterval, parseOptions, print } from "@latchkey/testing/benchmark";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { loadDuring, startService } from "@latchkey/testing/measured-service";

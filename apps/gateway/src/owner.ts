@@ -1,6 +1,13 @@
 /** Whether the owner of an account acts, and why a change was rejected. Features that change an account share it. */
-import { type Database, type Guard, isRevoked, type PasswordGuard, type User } from "@latchkey/database";
-import { hasPassword, validImportedHash } from "@latchkey/hashing";
+import {
+  type Database,
+  type Guard,
+  hasPassword,
+  isRevoked,
+  type PasswordGuard,
+  type User,
+  validImportedHash,
+} from "@latchkey/database";
 import { ServiceError } from "./errors.ts";
 import type { VerifyPassword } from "./features/auth/verify-password.ts";
 import type { WrongPasswordLimit } from "./features/auth/wrong-password-limit.ts";

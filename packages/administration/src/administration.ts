@@ -13,8 +13,9 @@ import {
 } from "@latchkey/contracts";
 import {
   type Database,
+  hasPassword,
+  noPassword,
   type OperatorChange,
-  type Password,
   type NewUser as StoredUser,
   type User,
   UserAlreadyExists,
@@ -34,9 +35,6 @@ export interface AdministrationOptions {
   readonly database: Pick<Database, "users" | "passkeys" | "identities" | "factors" | "outbox">;
   /** Whether the service sends mails. */
   readonly sendsMail: boolean;
-  /** Creates the values of a user without a password. */
-  readonly createEndedPassword: () => Password;
-  readonly hasPassword: (user: User) => boolean;
   readonly audit: Audit;
 }
 
@@ -90,8 +88,6 @@ export interface Administration {
 export function createAdministration({
   database: { users, passkeys, identities, factors, outbox },
   sendsMail: notifies,
-  createEndedPassword,
-  hasPassword,
   audit,
 }: AdministrationOptions): Administration {
   const write = (
@@ -138,7 +134,7 @@ export function createAdministration({
     operator: Operator,
     check?: (user: User) => void,
   ): Promise<User> => {
-    const options = { notifies, endedPassword: createEndedPassword(), ...(check && { check }) };
+    const options = { notifies, endedPassword: noPassword(), ...(check && { check }) };
     const changed = await users.changeAsOperator(id, values, options);
     if (!changed) return expectUser(null, { id });
     auditChange(changed.before, changed.user, values, operator);
@@ -167,7 +163,7 @@ export function createAdministration({
     const { email, username, roles = [], claims, locale, emailVerified = false } = invitation;
     for (const candidate of username === undefined ? usernameCandidates(localPartOf(email)) : [username]) {
       const values = { email, username: candidate, roles: [...roles], claims, locale, emailVerified };
-      const user = { ...values, ...createEndedPassword(), invites: true };
+      const user = { ...values, ...noPassword(), invites: true };
       const created = await users.create(user).catch((error: unknown) => {
         const isTaken = error instanceof UserAlreadyExists && error.field === "username";
         if (!isTaken || username !== undefined) throw error;

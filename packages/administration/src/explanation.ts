@@ -37,7 +37,6 @@ export type LoginLimits =
 export interface ExplanationOptions {
   readonly users: Pick<UserRepository, "countLoginMeans">;
   readonly factors: Pick<FactorRepository, "find" | "pauseSeconds">;
-  readonly hasPassword: (user: User) => boolean;
   /** Returns the format of an imported hash. */
   readonly formatOf: (importedHash: string) => string;
   readonly rules: LoginRules;
@@ -102,7 +101,7 @@ async function explainFactor(
 
 export async function explainLogin(user: User, options: ExplanationOptions): Promise<AdminExplanation> {
   const { users, formatOf, rules, limits } = options;
-  const details = await describeUser(users, user, options.hasPassword);
+  const details = await describeUser(users, user);
   const { has_password: hasPassword, passkeys, identities, networks } = details;
   const format = hasImportedHash(user) ? formatOf(user.importedHash ?? "") : null;
   const command = (name: string) => ({ command: `${TOOL} ${name} ${user.id}` });

@@ -1,6 +1,12 @@
 /** What an operator reads about users besides the read shape of the API. */
 import { type AdminStats, type AdminUser, FAMILIAR_NETWORK_DAYS, toAdminUser } from "@latchkey/contracts";
-import { hasImportedHash, type User, type UserRepository, type UserSearch } from "@latchkey/database";
+import {
+  hasImportedHash,
+  hasPassword,
+  type User,
+  type UserRepository,
+  type UserSearch,
+} from "@latchkey/database";
 
 const PAGE_SIZE = 500;
 const DAY_SECONDS = 24 * 60 * 60;
@@ -36,8 +42,6 @@ export async function countUsers(
   return { users: all, inactive, active_30_days: recent, ...factors, imported };
 }
 
-type HasPassword = (user: User) => boolean;
-
 interface DescriptionRules {
   /** Whether users have a language. @default false */
   readonly hasLocale?: boolean;
@@ -46,19 +50,16 @@ interface DescriptionRules {
 export async function describeUser(
   users: Pick<UserRepository, "countLoginMeans">,
   user: User,
-  hasPassword: HasPassword,
   rules: DescriptionRules = {},
 ): Promise<AdminUser> {
-  const [described] = await describeUsers(users, [user], hasPassword, rules);
+  const [described] = await describeUsers(users, [user], rules);
   if (!described) throw new Error("One user has one description");
   return described;
 }
 
-/** @param hasPassword whether any password can match */
 export async function describeUsers(
   users: Pick<UserRepository, "countLoginMeans">,
   described: readonly User[],
-  hasPassword: HasPassword,
   { hasLocale = false }: DescriptionRules = {},
 ): Promise<AdminUser[]> {
   const ids = described.map(({ id }) => id);

@@ -21,6 +21,13 @@ export {
   raiseDatabaseIds,
   restoreFile,
 } from "./open.ts";
+export {
+  hasImportedHash,
+  hasPassword,
+  noPassword,
+  type Password,
+  validImportedHash,
+} from "./passwords.ts";
 export type { EmailDigest } from "./repositories/digests.ts";
 export type {
   AccountEvent,
@@ -33,7 +40,7 @@ export { type FactorAttempt, MAX_FACTOR_FAILURES } from "./repositories/factor-a
 export { type FactorRepository, parseRecoveryCodes } from "./repositories/factors.ts";
 export { type Guard, hasGuardedPassword, isRevoked, type PasswordGuard } from "./repositories/guard.ts";
 export type { IdentityRepository, NewIdentity } from "./repositories/identities.ts";
-export { hasImportedHash, type ImportedUser, isImported } from "./repositories/imports.ts";
+export { type ImportedUser, isImported } from "./repositories/imports.ts";
 export type { LoginRule } from "./repositories/login-methods.ts";
 export { isLoginStale } from "./repositories/logins.ts";
 export type { OperatorChange } from "./repositories/operator-changes.ts";
@@ -49,7 +56,7 @@ export type {
 export { type FoundPasskey, MAX_USED_CHALLENGES, type PasskeyRepository } from "./repositories/passkeys.ts";
 export type { PageRequest } from "./repositories/repository-client.ts";
 export type { TodoRepository } from "./repositories/todos.ts";
-export type { Password, UserChange } from "./repositories/user-changes.ts";
+export type { UserChange } from "./repositories/user-changes.ts";
 export type { LoginMeans, UserSearch } from "./repositories/user-search.ts";
 export type { NewUser, UserOfNetwork, UserRepository } from "./repositories/users.ts";
 export type { Factor, Identity, Passkey, Todo, User } from "./tables.ts";

@@ -12,11 +12,4 @@ export {
 } from "./hasher.ts";
 export { kernels } from "./kernel/choose-kernel.ts";
 export type { HistogramSnapshot } from "./pool/metrics.ts";
-export {
-  bindImportedHash,
-  hasPassword,
-  isStoredHash,
-  noPassword,
-  saltOf,
-  validImportedHash,
-} from "./stored-hash.ts";
+export { bindImportedHash, isStoredHash, saltOf } from "./stored-hash.ts";

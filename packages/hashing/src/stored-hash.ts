@@ -42,33 +42,18 @@ export function bindImportedHash(imported: string): string {
   return formatStoredHash({ salt, digest: bindingDigest(salt, imported) });
 }
 
-interface StoredPassword {
+/** Returns the imported hash if it belongs to the stored hash, otherwise null. */
+export function boundImportedHash({
+  hashedPassword,
+  importedHash,
+}: {
   readonly hashedPassword: string;
   readonly importedHash: string | null;
-}
-
-/** Returns the user's `importedHash` if it belongs to the stored hash, otherwise null. */
-export function validImportedHash(user: StoredPassword): string | null {
-  return user.importedHash !== NO_PASSWORD && isBound(user) ? user.importedHash : null;
-}
-
-/** In place of an imported hash: the user has no password. `packages/database` has the same constant. */
-const NO_PASSWORD = "none";
-
-/** Returns the values of a user without a password. */
-export const noPassword = () => ({
-  hashedPassword: bindImportedHash(NO_PASSWORD),
-  importedHash: NO_PASSWORD,
-});
-
-/** Whether a password can match. Earlier releases did not mark users without a password. */
-export const hasPassword = (user: StoredPassword): boolean =>
-  user.importedHash !== NO_PASSWORD || !isBound(user);
-
-function isBound({ hashedPassword, importedHash }: StoredPassword): boolean {
+}): string | null {
+  if (importedHash === null) return null;
   const parsed = parseStoredHash(hashedPassword);
-  if (parsed === null || importedHash === null) return false;
-  return bindingDigest(parsed.salt, importedHash).equals(parsed.digest);
+  if (parsed === null) return null;
+  return bindingDigest(parsed.salt, importedHash).equals(parsed.digest) ? importedHash : null;
 }
 
 export const isStoredHash = (text: string): boolean => parseStoredHash(text) !== null;

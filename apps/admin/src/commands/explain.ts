@@ -3,7 +3,7 @@ import { explainLogin, explainUnknown, type LoginRules } from "@latchkey/adminis
 import { printable, toJson, write } from "@latchkey/cli";
 import { sendsMail } from "@latchkey/config";
 import type { AdminExplanation } from "@latchkey/contracts";
-import { hashFormat, hasPassword } from "@latchkey/hashing";
+import { hashFormat } from "@latchkey/hashing";
 import { Command } from "commander";
 import { withDatabase } from "../database.ts";
 import { readVariables, type Variables } from "../environment.ts";
@@ -55,7 +55,6 @@ export const explainCommand = (variables: Variables): Command =>
           ? await explainLogin(user, {
               users: database.users,
               factors: database.factors,
-              hasPassword,
               formatOf: hashFormat,
               rules: toRules(values),
               limits: await readLoginLimits(user, values),

@@ -3,7 +3,14 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { CliError } from "@latchkey/cli";
 import { ID_MAX, RegisterRequest, SHIPPED_LANGUAGES, USERNAME_MAX_LENGTH } from "@latchkey/contracts";
-import type { ImportedUser, LoginMeans, User } from "@latchkey/database";
+import {
+  hasPassword,
+  type ImportedUser,
+  type LoginMeans,
+  noPassword,
+  type User,
+  validImportedHash,
+} from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 import Type from "typebox";
 import { Compile } from "typebox/schema";
@@ -95,7 +102,7 @@ function parseUser(line: unknown, text: string, usernameFromEmail: boolean): Lin
 
 function parseHash(hash: string | null, nullReason?: string) {
   const none = nullReason === undefined ? "none" : `none (${nullReason})`;
-  if (hash === null) return { ...hashing.noPassword(), format: none };
+  if (hash === null) return { ...noPassword(), format: none };
   if (hashing.isStoredHash(hash)) return { hashedPassword: hash, importedHash: null, format: "latchkey" };
   hashing.parseImportedHash(hash);
   const format = hashing.hashFormat(hash);
@@ -111,7 +118,7 @@ function usernameOf(email: string): string {
 
 /** Returns the names of the members in which the user in the database differs from the line. */
 export function differences(existing: User, line: LineUser): string[] {
-  const hash = hashing.validImportedHash(existing);
+  const hash = validImportedHash(existing);
   // If the line's hash has another format than `latchkey`, a login can have replaced the hash since the import.
   const isSameOrReplaced = line.format !== "latchkey" || existing.hashedPassword === line.hashedPassword;
   const same = {
@@ -130,8 +137,8 @@ export function differences(existing: User, line: LineUser): string[] {
 /** Formats the line of an export. An import of the line creates the same user with another id. */
 export function formatLine(user: User, last_id: number, means?: LoginMeans): string {
   const { id, email, username, hashedPassword, createdAt: created_at } = user;
-  const own = hashing.isStoredHash(hashedPassword) && hashing.hasPassword(user) ? hashedPassword : null;
-  const login = { email, username, password_hash: hashing.validImportedHash(user) ?? own };
+  const own = hashing.isStoredHash(hashedPassword) && hasPassword(user) ? hashedPassword : null;
+  const login = { email, username, password_hash: validImportedHash(user) ?? own };
   const roles = user.roles.length > 0 && { roles: user.roles };
   const claims = Object.keys(user.claims).length > 0 && { claims: user.claims };
   const locale = user.locale !== null && { locale: user.locale };

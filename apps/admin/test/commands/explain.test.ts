@@ -1,6 +1,6 @@
 /** `users explain`: the states of a user in the order in which a login meets them. */
 import { expect, test } from "bun:test";
-import { noPassword } from "@latchkey/hashing";
+import { noPassword } from "@latchkey/database";
 import { freePort } from "@latchkey/testing/server-process";
 import { EMAIL, openSharedDatabase } from "../support/shared-database.ts";
 import { runTool } from "../support/tool.ts";

@@ -2,13 +2,14 @@
  * The service with the first `LAYERS` middleware only, and with `CONSTANT_DERIVATIONS`, in which each password is correct and no
  * derivation runs, because these vary by more than what is measured.
  */
+import { noPassword } from "@latchkey/database";
 import * as hashing from "@latchkey/hashing";
 
 const { LAYERS, CONSTANT_DERIVATIONS, ...variables } = process.env;
 if (CONSTANT_DERIVATIONS) {
   const createHasher: typeof hashing.createHasher = () => ({
     ...hashing.createHasher({ workers: 1 }),
-    hash: async () => hashing.noPassword().hashedPassword,
+    hash: async () => noPassword().hashedPassword,
     verify: async () => true,
   });
   const setup = (build: Bun.PluginBuilder) =>

@@ -6,6 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { hasCode, hasLink, isNonexistent, isNotification, MAILS } from "@latchkey/contracts";
 import {
   type ClaimedMail,
+  hasPassword,
   type Mail,
   type OutboxRepository,
   type Recipient,
@@ -13,7 +14,6 @@ import {
   type User,
   withTimeout,
 } from "@latchkey/database";
-import { hasPassword } from "@latchkey/hashing";
 import {
   type ListedLogins,
   type MailContents,

@@ -4,8 +4,8 @@
  * bound value, so the tokens for `reset` and `email-change` work once.
  */
 import type { LinkKind } from "@latchkey/contracts";
-import type { User } from "@latchkey/database";
-import { hasPassword, saltOf } from "@latchkey/hashing";
+import { hasPassword, type User } from "@latchkey/database";
+import { saltOf } from "@latchkey/hashing";
 import type { Mac } from "@latchkey/limits";
 import { createSigner, type KeyMaterials } from "./signed-payloads.ts";
 

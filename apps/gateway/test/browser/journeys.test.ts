@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
 import { SHIPPED_LANGUAGES } from "@latchkey/contracts";
-import { noPassword } from "@latchkey/hashing";
+import { noPassword } from "@latchkey/database";
 import { type Page, PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { startMailServer } from "@latchkey/testing/mail-server";

@@ -1,7 +1,7 @@
 /** Mails that lead to a login, with a real SMTP server: codes, invitations, and what a change of the logins tells the user. */
 import { describe, expect, test } from "bun:test";
 import type { Token } from "@latchkey/contracts";
-import { noPassword } from "@latchkey/hashing";
+import { noPassword } from "@latchkey/database";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { smtp, startSender } from "../support/mail-sender.ts";
 import { createVerified } from "../support/passkeys.ts";

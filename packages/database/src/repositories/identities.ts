@@ -2,11 +2,12 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import { IdentityAlreadyUsed, TooManyIdentities } from "../errors.ts";
+import type { Password } from "../passwords.ts";
 import type { Identity, User } from "../tables.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
 import { createMethodRemovals, type MethodChange, type MethodRemovals } from "./login-methods.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
-import { createUserChanges, type Password } from "./user-changes.ts";
+import { createUserChanges } from "./user-changes.ts";
 
 /** The maximum number of identities of one user. */
 const MAX_IDENTITIES = 10;

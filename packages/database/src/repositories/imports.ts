@@ -7,6 +7,7 @@ import { createHmac, randomBytes, randomInt } from "node:crypto";
 import { type Claims, toAsciiEmail } from "@latchkey/contracts";
 import { and, gt, inArray, lte, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
+import { hasImportedHash } from "../passwords.ts";
 import type { Select } from "../row-decoder.ts";
 import type { User } from "../tables.ts";
 import type { Timestamp } from "../timestamp.ts";
@@ -26,13 +27,6 @@ const KEPT_SECONDS = 90 * 24 * 60 * 60;
 
 const digestOf = (email: string, key: string): string =>
   createHmac("sha256", key).update(toAsciiEmail(email)).digest("hex");
-
-/** In place of an imported hash: the user has no password. `packages/hashing` has the same constant. */
-export const NO_PASSWORD = "none";
-
-/** Whether a login replaces the hash of another system. */
-export const hasImportedHash = ({ importedHash }: Pick<User, "importedHash">): boolean =>
-  importedHash !== null && importedHash !== NO_PASSWORD;
 
 /** Whether the user was imported. Earlier releases set `importedHash` only, not `importedAt`. */
 export const isImported = (user: Pick<User, "importedAt" | "importedHash">): boolean =>

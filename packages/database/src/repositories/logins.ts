@@ -4,11 +4,12 @@
  */
 import { and, desc, eq, isNull, lte, notInArray, or, sql } from "drizzle-orm";
 import type { Dialect } from "../dialect.ts";
+import type { Password } from "../passwords.ts";
 import type { User } from "../tables.ts";
 import type { Timestamp } from "../timestamp.ts";
 import { meetsPasswordGuard, type PasswordGuard } from "./guard.ts";
 import type { RepositoryClient } from "./repository-client.ts";
-import { createUserChanges, type Password } from "./user-changes.ts";
+import { createUserChanges } from "./user-changes.ts";
 
 /** The maximum number of networks that are stored for one user. */
 const MAX_NETWORKS = 20;

@@ -5,11 +5,11 @@
 import { type Claims, isSameEmail } from "@latchkey/contracts";
 import { eq, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
+import { NO_PASSWORD, type Password } from "../passwords.ts";
 import type { User } from "../tables.ts";
-import { NO_PASSWORD } from "./imports.ts";
 import { UNLIMITED } from "./outbox.ts";
 import type { RepositoryClient } from "./repository-client.ts";
-import { createUserChanges, explainConflict, type Password } from "./user-changes.ts";
+import { createUserChanges, explainConflict } from "./user-changes.ts";
 
 /** A member that is undefined is not changed. The members take effect in this order. */
 export interface OperatorChange {

@@ -7,11 +7,11 @@ import { and, eq, inArray, isNotNull, isNull, ne, or, type SQL, sql } from "driz
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Dialect, Orm } from "../dialect.ts";
 import { UserAlreadyExists } from "../errors.ts";
+import type { Password } from "../passwords.ts";
 import type { User } from "../tables.ts";
 import { rememberDeletion } from "./imports.ts";
 
 /** The values that replace a password. */
-export type Password = Pick<User, "hashedPassword" | "importedHash">;
 
 /** Mails whose link or code logs in, leads to a login, or confirms a second factor for one, and ends with the tokens. */
 const LOGIN_MAILS: MailKind[] = ["reset", "login-code", "factor-code"];

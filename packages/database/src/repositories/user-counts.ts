@@ -1,8 +1,8 @@
 /** The numbers of users, counted in slices. A user who changes during a count is counted in either state. */
 import { and, asc, count, gt, isNotNull, max, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
+import { NO_PASSWORD } from "../passwords.ts";
 import { isInactive } from "../tables.ts";
-import { NO_PASSWORD } from "./imports.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
 import { readSlices, SLICE_ROWS } from "./slices.ts";
 

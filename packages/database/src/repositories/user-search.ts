@@ -19,8 +19,8 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
+import { NO_PASSWORD } from "../passwords.ts";
 import { hasRoles, isInactive, type User } from "../tables.ts";
-import { NO_PASSWORD } from "./imports.ts";
 import { type PageRequest, placeholders, type RepositoryClient } from "./repository-client.ts";
 import { readSlices, SLICE_ROWS } from "./slices.ts";
 import { createStoredForms, type StoredForms } from "./stored-forms.ts";

@@ -22,7 +22,7 @@ import {
   type UpdateAdminUserRequest,
 } from "@latchkey/contracts";
 import type { Database, User, UserSearch } from "@latchkey/database";
-import { type Hasher, hashFormat, hasPassword, noPassword } from "@latchkey/hashing";
+import { type Hasher, hashFormat } from "@latchkey/hashing";
 import { type Digests, LOGIN_ATTEMPTS, WRONG_PASSWORDS, wrongPasswordKey } from "@latchkey/limits";
 import { ServiceError } from "../../errors.ts";
 import { monotonicNow } from "../../rate-limit/clock.ts";
@@ -72,15 +72,9 @@ export interface AdministrationService
 export function createAdministrationService(options: AdministrationServiceOptions): AdministrationService {
   const { database, hasher, rules, hasLocale, limits, audit } = options;
   const { users } = database;
-  const administration = createAdministration({
-    database,
-    sendsMail: rules.sendsMail,
-    createEndedPassword: noPassword,
-    hasPassword,
-    audit,
-  });
+  const administration = createAdministration({ database, sendsMail: rules.sendsMail, audit });
 
-  const describe = (user: User) => describeUser(users, user, hasPassword, { hasLocale });
+  const describe = (user: User) => describeUser(users, user, { hasLocale });
   const readLimits = limits ? createLimitsReader(limits) : async () => ({ state: "off" }) as const;
 
   return {
@@ -90,7 +84,6 @@ export function createAdministrationService(options: AdministrationServiceOption
       return explainLogin(user, {
         users,
         factors: database.factors,
-        hasPassword,
         formatOf: hashFormat,
         rules,
         limits: found,
@@ -101,7 +94,7 @@ export function createAdministrationService(options: AdministrationServiceOption
       // One more row shows whether there is a next page.
       const rows = await users.list({ ...request, limit: request.limit + 1 }, signal);
       const shown = rows.slice(0, request.limit);
-      const items = await describeUsers(users, shown, hasPassword, { hasLocale });
+      const items = await describeUsers(users, shown, { hasLocale });
       return { items, nextAfter: rows.length > request.limit ? (items.at(-1)?.id ?? null) : null };
     },
     async create(request, operator, signal) {

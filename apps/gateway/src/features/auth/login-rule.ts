@@ -1,6 +1,5 @@
 /** What must remain when a user removes a passkey or an identity: a way to log in, or a mail that leads to one. */
-import type { LoginRule } from "@latchkey/database";
-import { hasPassword } from "@latchkey/hashing";
+import { hasPassword, type LoginRule } from "@latchkey/database";
 
 interface LoginRuleOptions {
   /** With mail, every user can request a reset. */

@@ -1,6 +1,6 @@
 /** The operations on users: registration, login and the current user. The rules are in `service.ts`. */
 import * as contracts from "@latchkey/contracts";
-import { hasPassword } from "@latchkey/hashing";
+import { hasPassword } from "@latchkey/database";
 import type Type from "typebox";
 import type { AccountRules } from "../../config.ts";
 import { HASHING_ERRORS, OWNER_ERRORS } from "../../errors.ts";

@@ -1,8 +1,6 @@
 /** Verifies e-mail and password. Unknown e-mails cost the same as wrong passwords. */
 import type { LoginRequest } from "@latchkey/contracts";
-import type { Database } from "@latchkey/database";
-import { hasGuardedPassword } from "@latchkey/database";
-import { hasPassword } from "@latchkey/hashing";
+import { type Database, hasGuardedPassword, hasPassword } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
 import type { VerifiedLogin } from "../../login.ts";
 import { passwordGuard } from "../../owner.ts";

@@ -1,7 +1,7 @@
 /** What users change of their own account, independent of HTTP. */
 import type { UpdateUserRequest } from "@latchkey/contracts";
-import type { Database, User } from "@latchkey/database";
-import { type Hasher, hasPassword } from "@latchkey/hashing";
+import { type Database, hasPassword, type User } from "@latchkey/database";
+import type { Hasher } from "@latchkey/hashing";
 import type { AccountRules } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
 import { type Owner, passwordGuard } from "../../owner.ts";

@@ -3,8 +3,8 @@
  * the password is wrong: a response for an imported user must not be faster than a response for an unknown e-mail.
  */
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
-import type { User, UserRepository } from "@latchkey/database";
-import { type Hasher, hashFormat, saltOf, validImportedHash } from "@latchkey/hashing";
+import { type User, type UserRepository, validImportedHash } from "@latchkey/database";
+import { type Hasher, hashFormat, saltOf } from "@latchkey/hashing";
 import type { RequestContext } from "../../request-context.ts";
 
 /** An invalid stored hash. A verification against an invalid hash runs a full derivation and fails. */

@@ -5,8 +5,7 @@
  */
 import { isIP } from "node:net";
 import type { EmailLoginRequest } from "@latchkey/contracts";
-import type { Database, User } from "@latchkey/database";
-import { noPassword } from "@latchkey/hashing";
+import { type Database, noPassword, type User } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
 import type { VerifiedLogin } from "../../login.ts";
 import { passwordGuard } from "../../owner.ts";

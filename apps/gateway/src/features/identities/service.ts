@@ -22,10 +22,10 @@ import {
   IdentityAlreadyUsed,
   type LoginRule,
   type NewIdentity,
+  noPassword,
   type User,
   UserAlreadyExists,
 } from "@latchkey/database";
-import { noPassword } from "@latchkey/hashing";
 import { LoggedError, ServiceError } from "../../errors.ts";
 import type { LoginCommit, VerifiedLogin } from "../../login.ts";
 import type { IdentityRejection } from "../../observability/audit.ts";

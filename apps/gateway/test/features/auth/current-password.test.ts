@@ -1,7 +1,7 @@
 /** `current_password` in PATCH /auth/me: verified whenever it is sent, limited per user, and required if so configured. */
 import { expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
-import { noPassword } from "@latchkey/hashing";
+import { noPassword } from "@latchkey/database";
 import { clockPast } from "../../support/clock.ts";
 import { type Service, shareService, startService, type TestUser } from "../../support/service.ts";
 

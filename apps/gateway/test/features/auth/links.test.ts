@@ -1,7 +1,7 @@
 /** Links of mails over HTTP, from the request to the confirmation. See `email-change.test.ts` for changes of e-mail. */
 import { describe, expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
-import { noPassword } from "@latchkey/hashing";
+import { noPassword } from "@latchkey/database";
 import type { Purpose } from "../../../src/tokens/one-time-tokens.ts";
 import { LINK_ENDS, type LinkEnd } from "../../support/link-ends.ts";
 import { beginEmailChange, signOneTimeToken } from "../../support/one-time-token.ts";
