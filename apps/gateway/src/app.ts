@@ -104,7 +104,8 @@ export async function createApp(options: AppOptions) {
     ...{ config, database, keys, store, tokens, login, owner, expectToken, canLogIn, factorCipher },
     clearWrongPasswords: async (user) => wrongPasswordLimit?.clear(user),
   };
-  const optionalOperations = await Promise.all(OPTIONAL_FEATURES.map(({ open }) => open(resources)));
+  const opened = await Promise.all(OPTIONAL_FEATURES.map(({ open }) => open(resources)));
+  const openFeatures = opened.filter((feature) => feature !== null);
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
     register: createRegistration({
@@ -119,7 +120,7 @@ export async function createApp(options: AppOptions) {
       limitUsername: rateLimits && createUsernameLimit(store),
     }),
     links: createLinkService({ users, outbox, hasher, oneTimeTokens, owner, networkDigestOf }),
-    optionalOperations: optionalOperations.flat(),
+    optionalOperations: openFeatures.flatMap((feature) => feature.operations),
     rules,
     isListedPassword,
     publicKeySet,
@@ -157,9 +158,8 @@ export async function createApp(options: AppOptions) {
       assets,
       product: config.pages.product,
       rules,
-      providers: oidc?.providers ?? [],
-      redirectUris: oidc?.redirectUris ?? [],
-      hostedLogin: config.hostedLogin,
+      features,
+      featurePages: openFeatures.map(({ pages }) => pages),
     }),
   );
   return app.use(methodNotAllowed(app));

@@ -6,6 +6,7 @@ import type { Feature } from "../feature-flags.ts";
 import type { Operation } from "../http/operation.ts";
 import type { ExpectToken, Login } from "../login.ts";
 import type { Owner } from "../owner.ts";
+import type { FeaturePages } from "../pages/feature-pages.ts";
 import type { Store } from "../rate-limit/store.ts";
 import type { Principal, Tokens } from "../tokens/access-tokens.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
@@ -26,11 +27,17 @@ export interface FeatureResources {
   readonly clearWrongPasswords: (user: User) => Promise<void>;
 }
 
+/** What a feature that is on adds to the server. */
+export interface OpenFeature {
+  readonly operations: readonly Operation<Principal>[];
+  readonly pages: FeaturePages;
+}
+
 export interface OptionalFeature {
   readonly name: Feature;
   isOn(config: Config): boolean;
-  /** Returns the operations, none if the feature is off. */
-  open(resources: FeatureResources): Promise<readonly Operation<Principal>[]>;
+  /** Returns null if the feature is off. */
+  open(resources: FeatureResources): Promise<OpenFeature | null>;
 }
 
 /**
@@ -40,12 +47,12 @@ export interface OptionalFeature {
 export const optionalFeature = <Settings extends object>(
   name: Feature,
   settingsOf: (config: Config) => Settings | null,
-  open: (settings: Settings, resources: FeatureResources) => Promise<readonly Operation<Principal>[]>,
+  open: (settings: Settings, resources: FeatureResources) => Promise<OpenFeature>,
 ): OptionalFeature => ({
   name,
   isOn: (config) => settingsOf(config) !== null,
   async open(resources) {
     const settings = settingsOf(resources.config);
-    return settings ? open(settings, resources) : [];
+    return settings && open(settings, resources);
   },
 });

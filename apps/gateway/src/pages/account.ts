@@ -1,8 +1,7 @@
 /** The page on which users log in and change their account. `browser/account.ts` shows what belongs to the user. */
 import { type CardPages, createCard, field, form, newPasswordField, otherLogins, unbroken } from "./card.ts";
-import { factorSection } from "./factor.ts";
 import { ACCOUNT_PATH } from "./links.ts";
-import { type LoginContext, loginSteps, nameOfProvider, providerButtons } from "./login.ts";
+import { type LoginContext, loginSteps } from "./login.ts";
 import { currentPasswordField, type Section, section } from "./section.ts";
 
 const check = (name: string, label: string, attributes = ""): string =>
@@ -60,42 +59,6 @@ function emailSection(context: LoginContext): Section {
   };
 }
 
-function passkeySection(context: LoginContext): Section {
-  const { account } = context.texts;
-  const name = { name: "name", id: "passkey-name", label: account.passkeyName };
-  return {
-    id: "passkeys",
-    title: account.passkeys,
-    hasValue: true,
-    effect: account.passkeysEffect,
-    content: `<ul class="removable" id="passkey-list"></ul>
-${form(
-  `id="passkey-form"`,
-  `${field({ ...name, autocomplete: "off" })}\n${currentPasswordField("passkey-current", context)}`,
-  account.createPasskey,
-)}`,
-  };
-}
-
-function identitySection(context: LoginContext): Section {
-  const { account } = context.texts;
-  const buttons = providerButtons(context, "add", (provider) =>
-    account.addIdentity(nameOfProvider(provider)),
-  );
-  return {
-    id: "identities",
-    title: account.identities,
-    hasValue: true,
-    effect: account.identitiesEffect,
-    content: `<ul class="removable" id="identity-list"></ul>
-<form id="identity-form" novalidate><p class="problem" role="alert" tabindex="-1"></p>
-${currentPasswordField("identity-current", context)}
-<div class="ways">
-${buttons.join("\n")}
-</div></form>`,
-  };
-}
-
 const loginsSection = (context: LoginContext): Section => {
   const { account } = context.texts;
   return {
@@ -126,9 +89,7 @@ const sectionsOf = (context: LoginContext): Section[] => [
   usernameSection(context),
   passwordSection(context),
   ...(context.rules.changesEmail ? [emailSection(context)] : []),
-  ...(context.rules.hasPasskeys ? [passkeySection(context)] : []),
-  ...(context.rules.hasIdentities ? [identitySection(context)] : []),
-  ...(context.rules.hasSecondFactor ? [factorSection(context)] : []),
+  ...context.featurePages.flatMap((pages) => pages.section?.(context) ?? []),
   loginsSection(context),
   deletionSection(context),
 ];
@@ -140,7 +101,7 @@ export function createAccountPage(context: LoginContext): CardPages {
   return {
     [ACCOUNT_PATH]: createCard({
       ...{ path: ACCOUNT_PATH, title: account.title, script: "account.js" },
-      ...{ product, texts, assets, rules },
+      ...{ product, texts, assets },
       content: `<p class="status" id="status" role="status" tabindex="-1"></p>
 ${loginSteps(context)}
 <div id="user" hidden>

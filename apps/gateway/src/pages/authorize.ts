@@ -2,7 +2,6 @@
  * The page on which users of an application log in. It always logs in anew, whatever token the tab has, and leads back to the
  * application with a code or an error.
  */
-import type { LoginClient } from "@latchkey/config";
 import { AUTHORIZE_PATH } from "@latchkey/contracts";
 import type { Context } from "elysia";
 import type { AssetName } from "./assets.ts";
@@ -13,14 +12,14 @@ import {
   readAuthorizationRequest,
 } from "./authorization-request.ts";
 import { createCard } from "./card.ts";
-import { factorSection } from "./factor.ts";
+import type { HostedLogin } from "./feature-pages.ts";
 import { type LoginContext, loginSteps } from "./login.ts";
 import { createPage, type PageOptions, relativeUrl } from "./pages.ts";
 import { section } from "./section.ts";
 import type { PageTexts } from "./texts/en.ts";
 
 export interface AuthorizePageOptions extends LoginContext {
-  readonly hostedLogin: { readonly clients: readonly LoginClient[]; readonly issuer: string };
+  readonly hostedLogin: HostedLogin;
 }
 
 type RouteContext = Pick<Context, "request" | "set" | "path">;
@@ -29,7 +28,7 @@ type RouteContext = Pick<Context, "request" | "set" | "path">;
 export function authorizePage(options: AuthorizePageOptions) {
   const { assets, hostedLogin, texts } = options;
   const { title } = texts.authorize;
-  const server = { ...hostedLogin, hasSecondFactor: options.rules.hasSecondFactor };
+  const server = { ...hostedLogin, hasSecondFactor: options.features.has("secondFactor") };
 
   const show = (set: Context["set"], status: number, page: PageOptions) => {
     const { identity, headers, type } = createPage(AUTHORIZE_PATH, page, assets);
@@ -58,13 +57,13 @@ export function authorizePage(options: AuthorizePageOptions) {
 }
 
 const cardOf = (
-  { product, texts, assets, rules }: LoginContext,
+  { product, texts, assets }: LoginContext,
   title: string,
   content: string,
   script?: AssetName,
 ): PageOptions =>
   createCard({
-    ...{ product, texts, assets, rules },
+    ...{ product, texts, assets },
     ...{ path: AUTHORIZE_PATH, title, content, ...(script && { script }) },
   });
 
@@ -91,9 +90,10 @@ const UNMET = "unmet_authentication_requirements";
 /** Shown to a user who has no second factor, but the application asks for one. */
 const enrolment = (options: AuthorizePageOptions, name: string, unmetUrl: string): string => {
   const { authorize } = options.texts;
+  const sections = options.featurePages.flatMap((pages) => pages.enrolment?.(options, AUTHORIZE_PATH) ?? []);
   return `<div id="user" hidden>
 <h1 id="welcome" tabindex="-1">${authorize.enrol(name)}</h1>
-${section(factorSection(options, AUTHORIZE_PATH))}
+${sections.map(section).join("\n")}
 <p class="others"><a href="${Bun.escapeHTML(unmetUrl)}">${authorize.withoutFactor(name)}</a></p>
 </div>`;
 };

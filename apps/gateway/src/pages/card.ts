@@ -4,6 +4,7 @@
  */
 import { PASSWORD_MAX_LENGTH, type Product } from "@latchkey/contracts";
 import type { AccountRules } from "../config.ts";
+import type { Features } from "../feature-flags.ts";
 import type { AssetName, Assets, Logo } from "./assets.ts";
 import { type PageOptions, relativeUrl } from "./pages.ts";
 import type { PageTexts } from "./texts/en.ts";
@@ -17,9 +18,10 @@ export interface CardContext {
   readonly assets: Assets;
   /** On these depends which actions the pages offer, and what they say. */
   readonly rules: AccountRules;
+  readonly features: Features;
 }
 
-interface CardOptions extends CardContext {
+interface CardOptions extends Pick<CardContext, "product" | "texts" | "assets"> {
   readonly path: string;
   readonly title: string;
   /** A page that only says something has none. */
@@ -121,8 +123,8 @@ export const newPasswordField = ({ texts, rules }: CardContext, id = "new-passwo
   });
 
 /** What users can have to log in besides the password; null: nothing. */
-export const otherLogins = ({ texts, rules }: CardContext): string | null =>
-  texts.common.otherLogins({ passkeys: rules.hasPasskeys, identities: rules.hasIdentities });
+export const otherLogins = ({ texts, features }: CardContext): string | null =>
+  texts.common.otherLogins({ passkeys: features.has("passkeys"), identities: features.has("identities") });
 
 /** @param fields HTML @param button the text of the one primary action */
 export const form = (attributes: string, fields: string, button: string, kind = "primary"): string =>

@@ -112,7 +112,7 @@ export const createLinkPages = (context: CardContext): CardPages =>
     const link = (way: Way) => `<a href="${relativeUrl(path, way.path)}">${unbroken(way.text)}</a>`;
     return createCard({
       ...{ path, title, script: "links.js" },
-      ...{ product: context.product, texts: context.texts, assets: context.assets, rules: context.rules },
+      ...{ product: context.product, texts: context.texts, assets: context.assets },
       content: `<h1>${unbroken(title)}</h1>
 ${form(`id="link-form" data-action="${action}"`, unbroken(`<p>${intro}</p>\n${fields}`), unbroken(button))}
 <div id="success" tabindex="-1" hidden>

@@ -4,7 +4,7 @@ import { type Context, Elysia, NotFoundError } from "elysia";
 import { mapMembers } from "../map-members.ts";
 import { CORS_HEADERS } from "../middleware/cors.ts";
 import { createAccountPage } from "./account.ts";
-import { type AuthorizePageOptions, authorizePage } from "./authorize.ts";
+import { authorizePage } from "./authorize.ts";
 import type { CardPages } from "./card.ts";
 import { createText, once, serve } from "./content.ts";
 import { chooseLanguage, languageVary } from "./language.ts";
@@ -13,10 +13,8 @@ import type { LoginContext } from "./login.ts";
 import { createPage, EXPLORER, REFERENCE, relativeUrl } from "./pages.ts";
 import { PAGE_TEXTS } from "./texts/texts.ts";
 
-/** The page of accounts exists if the service sends mail, or has passkeys, providers, second factors or hosted login. */
+/** The page of accounts exists if the service sends mail, or a feature adds to the pages. */
 interface PageRoutesOptions extends Omit<LoginContext, "texts"> {
-  /** null: hosted login is off. */
-  readonly hostedLogin: AuthorizePageOptions["hostedLogin"] | null;
   /** Creates the OpenAPI document as JSON. Called at the first request for the document. */
   readonly createDocument: () => Promise<string>;
 }
@@ -24,19 +22,16 @@ interface PageRoutesOptions extends Omit<LoginContext, "texts"> {
 type PageContext = Pick<Context, "request" | "set">;
 
 export function pageRoutes(options: PageRoutesOptions) {
-  const { createDocument, assets, product, rules, providers, redirectUris } = options;
-  const { hostedLogin } = options;
-  const { sendsMail, hasPasskeys, hasIdentities, hasSecondFactor } = rules;
-  const { languages } = rules;
+  const { createDocument, assets, product, rules, features, featurePages } = options;
+  const { sendsMail, languages } = rules;
   const contextOf = (language: Language): LoginContext => ({
-    ...{ product, texts: PAGE_TEXTS[language], assets, rules },
-    ...{ providers, redirectUris },
+    ...{ product, texts: PAGE_TEXTS[language], assets, rules, features, featurePages },
   });
   const json = once(async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" }),
   );
   const create = (pages: CardPages) => mapMembers(pages, (page, path) => createPage(path, page, assets));
-  const isAccountOn = sendsMail || hasPasskeys || hasIdentities || hasSecondFactor || hostedLogin !== null;
+  const isAccountOn = sendsMail || featurePages.length > 0;
   const pagesIn = (language: Language): CardPages => ({
     ...(isAccountOn && createAccountPage(contextOf(language))),
     ...(sendsMail && createLinkPages(contextOf(language))),
@@ -52,8 +47,8 @@ export function pageRoutes(options: PageRoutesOptions) {
     routes.get(path, (context) => redirect(status, relativeUrl(context.path, to), context), hidden);
   // https://w3c.github.io/webappsec-change-password-url/
   if (sendsMail) addRedirect(302, "/.well-known/change-password", RESET_REQUEST_PATH);
-  // Earlier releases had a page of passkeys.
-  if (hasPasskeys) addRedirect(303, "/account/passkeys", ACCOUNT_PATH);
+  for (const { formerPath } of featurePages)
+    if (formerPath !== undefined) addRedirect(303, formerPath, ACCOUNT_PATH);
   const addPage = (path: string, respond: (context: PageContext) => Promise<Blob | Uint8Array | undefined>) =>
     routes.get(
       path,
@@ -70,7 +65,8 @@ export function pageRoutes(options: PageRoutesOptions) {
       const content = inLanguages.get(chooseLanguage(context.request, languages))?.[path];
       return content && serve(content, context, chosenBy);
     });
-  if (hostedLogin) {
+  for (const { hostedLogin } of featurePages) {
+    if (!hostedLogin) continue;
     const logins = new Map(
       languages.map((language) => [language, authorizePage({ ...contextOf(language), hostedLogin })]),
     );

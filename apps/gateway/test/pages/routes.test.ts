@@ -63,9 +63,8 @@ test("one failure to create the OpenAPI document does not last, and later reques
     assets: readAssets(),
     product: { name: null, url: null },
     rules: shared().config.accounts,
-    providers: [],
-    redirectUris: [],
-    hostedLogin: null,
+    features: new Set(),
+    featurePages: [],
   });
   const get = () => routes.handle(new Request("http://localhost/openapi.json"));
   expect((await get()).status).toBe(500);

@@ -6,9 +6,11 @@ export const emailLoginFeature = optionalFeature(
   ({ accounts }) => (accounts.hasEmailLogin ? {} : null),
   async (_settings, { database, keys, login }) => {
     const { emailLoginOperations } = await import("./operations.ts");
+    const { emailLoginPages } = await import("./pages.ts");
     const { createEmailLogin } = await import("./service.ts");
     const { users, factors, outbox } = database;
     const { loginCodes, digests } = keys;
-    return emailLoginOperations(createEmailLogin({ users, factors, outbox, loginCodes, digests }), login);
+    const emailLogin = createEmailLogin({ users, factors, outbox, loginCodes, digests });
+    return { operations: emailLoginOperations(emailLogin, login), pages: emailLoginPages };
   },
 );

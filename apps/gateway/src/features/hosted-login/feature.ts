@@ -11,6 +11,9 @@ export const hostedLoginFeature = optionalFeature(
     const { authorizationCodes } = keys;
     const { hasSecondFactor } = config.accounts;
     const hostedLogin = createHostedLogin({ users, authorizationCodes, clients, issuer, expectToken, store });
-    return hostedLoginOperations(hostedLogin, login, { issuer, hasSecondFactor });
+    return {
+      operations: hostedLoginOperations(hostedLogin, login, { issuer, hasSecondFactor }),
+      pages: { hostedLogin: { clients, issuer } },
+    };
   },
 );

@@ -6,6 +6,7 @@ export const identityFeature = optionalFeature(
   ({ oidc }) => oidc,
   async ({ providers, redirectUris }, { config, database, keys, canLogIn, owner, login }) => {
     const { identityOperations } = await import("./operations.ts");
+    const { identityPages } = await import("./pages.ts");
     const { openProvider } = await import("./provider.ts");
     const { createIdentityService } = await import("./service.ts");
     const { users, identities, factors } = database;
@@ -16,6 +17,9 @@ export const identityFeature = optionalFeature(
       ...{ users, identities, factors, oidcStates: keys.oidcStates },
       ...{ canLogIn, sendsMail, createsUsers, owner },
     });
-    return identityOperations(identityService, login);
+    return {
+      operations: identityOperations(identityService, login),
+      pages: identityPages({ providers, redirectUris }),
+    };
   },
 );

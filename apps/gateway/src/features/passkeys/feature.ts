@@ -6,11 +6,12 @@ export const passkeyFeature = optionalFeature(
   ({ passkeys }) => passkeys,
   async (settings, { config, database, keys, canLogIn, owner, login }) => {
     const { passkeyOperations } = await import("./operations.ts");
+    const { passkeyPages } = await import("./pages.ts");
     const { createPasskeyService } = await import("./service.ts");
     const { passkeys } = database;
     const { passkeyChallenges } = keys;
     const { sendsMail } = config.accounts;
     const options = { ...settings, passkeys, passkeyChallenges, sendsMail, canLogIn, owner };
-    return passkeyOperations(createPasskeyService(options), login);
+    return { operations: passkeyOperations(createPasskeyService(options), login), pages: passkeyPages };
   },
 );

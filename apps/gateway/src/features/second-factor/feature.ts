@@ -8,6 +8,7 @@ export const secondFactorFeature = optionalFeature(
     const { config, database, keys, factorCipher, owner, tokens, login, clearWrongPasswords } = resources;
     if (!factorCipher) throw new Error("Second factors are on, but there is no key for them");
     const { secondFactorOperations } = await import("./operations.ts");
+    const { secondFactorPages } = await import("./pages.ts");
     const { createSecondFactor } = await import("./service.ts");
     const { users, factors, outbox } = database;
     const { sendsMail } = config.accounts;
@@ -16,6 +17,9 @@ export const secondFactorFeature = optionalFeature(
       ...{ issuer, owner, tokens, sendsMail, clearWrongPasswords },
       cipher: factorCipher,
     });
-    return secondFactorOperations(secondFactor, login, { sendsMail });
+    return {
+      operations: secondFactorOperations(secondFactor, login, { sendsMail }),
+      pages: secondFactorPages,
+    };
   },
 );

@@ -1,8 +1,12 @@
-/** The section of the second factor: what the service knows, an enrolment, or recovery codes. `browser/factor-section.ts` shows one. */
-import { type CardContext, field, form } from "./card.ts";
-import { ACCOUNT_PATH } from "./links.ts";
-import { relativeUrl } from "./pages.ts";
-import { currentPasswordField, type Section } from "./section.ts";
+/**
+ * What second factors add to the pages of accounts: a step of logins, and a section with what the service knows, an enrolment, or
+ * recovery codes. `pages/browser/factor-section.ts` shows one of these.
+ */
+import { type CardContext, field, form } from "../../pages/card.ts";
+import type { FeaturePages } from "../../pages/feature-pages.ts";
+import { ACCOUNT_PATH } from "../../pages/links.ts";
+import { relativeUrl } from "../../pages/pages.ts";
+import { currentPasswordField, type Section } from "../../pages/section.ts";
 
 const button = (id: string, text: string): string =>
   `<button type="button" class="other" id="${id}">${text}</button>`;
@@ -60,7 +64,7 @@ ${[button("recovery-copy", account.copy), button("recovery-download", account.do
 </div>`;
 
 /** @param path where the page is */
-export const factorSection = (context: CardContext, path = ACCOUNT_PATH): Section => ({
+const factorSection = (context: CardContext, path: string): Section => ({
   id: "factor",
   title: context.texts.account.factor,
   hasValue: true,
@@ -74,3 +78,24 @@ ${present(context)}
 ${enrolment(context, path)}
 ${recovery(context)}`,
 });
+
+/** Asks for a code once a login needs a second factor. */
+const factorStep = ({ texts: { login } }: CardContext): string => `<div id="factor" hidden>
+<h1>${login.factorTitle}</h1>
+<p>${login.factorIntro}</p>
+${form(
+  `id="factor-form"`,
+  field({
+    ...{ name: "code", id: "factor-code", label: login.factorLabel, autocomplete: "one-time-code" },
+    rule: login.factorRule,
+  }),
+  login.factorButton,
+)}
+<p class="others"><button type="button" class="link" id="factor-cancel">${login.cancel}</button></p>
+</div>`;
+
+export const secondFactorPages: FeaturePages = {
+  section: (context) => factorSection(context, ACCOUNT_PATH),
+  loginStep: factorStep,
+  enrolment: factorSection,
+};
