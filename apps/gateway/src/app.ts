@@ -69,14 +69,15 @@ export async function createApp(options: AppOptions) {
   const { config, keys, database, hasher, logger, observe, isStopping, factorCipher = null } = options;
   const { isListedPassword = () => false, store = createMemoryStore() } = options;
   const { accounts: rules, rateLimits, oidc } = config;
-  const { sendsMail, hasPasskeys } = rules;
+  const { sendsMail } = rules;
+  const features = enabledFeatures(config);
   const limiters = rateLimits && createRateLimiters(rateLimits, store);
   const { digests, oneTimeTokens, publicKeySet, factorStates } = keys;
   const { users, outbox } = database;
   const tokens = createTokens(keys, config.tokens);
   // The budget of codes for the owner also exists without limits.
   const familiarNetworks =
-    rateLimits || rules.hasEmailLogin
+    rateLimits || features.has("emailLogin")
       ? createFamiliarNetworks({ users, digests, store: rateLimits && store })
       : null;
   const networkDigestOf: NetworkDigestOf = (client) => familiarNetworks?.networkDigestOf(client);
@@ -94,14 +95,13 @@ export async function createApp(options: AppOptions) {
   const login = createLogin({ users, tokens, factorStates, expectToken, familiarNetworks });
   const canLogIn = createLoginRule({
     sendsMail,
-    hasPasskeys,
+    hasPasskeys: features.has("passkeys"),
     issuers: oidc?.providers.map(({ issuer }) => issuer) ?? [],
   });
   const assets = readAssets(config.pages.primaryColor, config.pages.logo);
 
-  const features = enabledFeatures(config);
   const resources: FeatureResources = {
-    ...{ config, database, keys, store, tokens, login, owner, expectToken, canLogIn, factorCipher },
+    ...{ config, features, database, keys, store, tokens, login, owner, expectToken, canLogIn, factorCipher },
     clearWrongPasswords: async (user) => wrongPasswordLimit?.clear(user),
   };
   const opened = await Promise.all(OPTIONAL_FEATURES.map(({ open }) => open(resources)));
@@ -122,6 +122,7 @@ export async function createApp(options: AppOptions) {
     links: createLinkService({ users, outbox, hasher, oneTimeTokens, owner, networkDigestOf }),
     optionalOperations: openFeatures.flatMap((feature) => feature.operations),
     rules,
+    features,
     isListedPassword,
     publicKeySet,
     todoService: createTodoService(database.todos),

@@ -2,7 +2,7 @@
 import type { FactorCipher } from "@latchkey/administration";
 import type { Database, LoginRule, User } from "@latchkey/database";
 import type { Config } from "../config.ts";
-import type { Feature } from "../feature-flags.ts";
+import type { Feature, Features } from "../feature-flags.ts";
 import type { Operation } from "../http/operation.ts";
 import type { ExpectToken, Login } from "../login.ts";
 import type { Owner } from "../owner.ts";
@@ -14,6 +14,8 @@ import type { TokenKeys } from "../tokens/token-keys.ts";
 /** What the server provides to features. */
 export interface FeatureResources {
   readonly config: Config;
+  /** Those that are on. */
+  readonly features: Features;
   readonly database: Database;
   readonly keys: TokenKeys;
   readonly store: Store;

@@ -12,10 +12,10 @@ const operation = userOperation({ tag: "Auth", feature: "mail" });
 const INVALID_TOKEN_TYPE = wrongType("body", "token", "string");
 
 export function linkOperations(options: NewCredentialsOptions & { readonly links: LinkService }) {
-  const { links } = options;
+  const { links, features } = options;
   const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
-  const { hasPasskeys, hasIdentities } = options.rules;
-  const deletesLogins = hasPasskeys || hasIdentities ? "deletes their passkeys and identities, " : "";
+  const removesLogins = features.has("passkeys") || features.has("identities");
+  const deletesLogins = removesLogins ? "deletes their passkeys and identities, " : "";
   return [
     operation({
       id: "requestPasswordReset",

@@ -4,6 +4,7 @@ import { hasPassword } from "@latchkey/database";
 import type Type from "typebox";
 import type { AccountRules } from "../../config.ts";
 import { HASHING_ERRORS, OWNER_ERRORS } from "../../errors.ts";
+import type { Features } from "../../feature-flags.ts";
 import { INVALID_EMAIL, LISTED_PASSWORD, shortPassword, wrongType } from "../../http/issues.ts";
 import { userOperation } from "../../http/operation.ts";
 import type { Login } from "../../login.ts";
@@ -16,6 +17,7 @@ const operation = userOperation({ tag: "Auth" });
 
 export interface NewCredentialsOptions {
   readonly rules: AccountRules;
+  readonly features: Features;
   /** Whether the password is on the list of passwords that users cannot choose. */
   readonly isListedPassword: (password: string) => boolean;
 }
@@ -43,11 +45,11 @@ export interface AuthOperationsOptions extends NewCredentialsOptions {
 }
 
 export function authOperations(options: AuthOperationsOptions) {
-  const { register, verifyPasswordLogin, login, renew, accounts, rules } = options;
+  const { register, verifyPasswordLogin, login, renew, accounts, rules, features } = options;
   const { languages } = rules;
   const { withMinLength, passwordIssues, emailIssues, tooShort } = newCredentials(options);
   const unverified = rules.requireVerifiedEmail ? (["EMAIL_NOT_VERIFIED"] as const) : [];
-  const removesLogins = rules.hasPasskeys || rules.hasIdentities;
+  const removesLogins = features.has("passkeys") || features.has("identities");
   const updateBody = (requireCurrentPassword: boolean) =>
     withMinLength(
       contracts.updateUserRequest({ requireCurrentPassword, hasPasskeys: removesLogins, languages }),
@@ -140,7 +142,7 @@ export function authOperations(options: AuthOperationsOptions) {
       description:
         "Cannot be undone. The tokens of the user stop working immediately, and e-mail and username can be registered again.",
       requiresToken: true,
-      errors: rules.hasSecondFactor ? ["RECENT_LOGIN_REQUIRED"] : [],
+      errors: features.has("secondFactor") ? ["RECENT_LOGIN_REQUIRED"] : [],
       success: { status: 204, description: "The user is deleted." },
       handler: ({ principal }, request) => accounts.delete(principal, request),
     }),

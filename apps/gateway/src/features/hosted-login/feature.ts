@@ -4,12 +4,12 @@ import { optionalFeature } from "../optional-feature.ts";
 export const hostedLoginFeature = optionalFeature(
   "hostedLogin",
   ({ hostedLogin }) => hostedLogin,
-  async ({ clients, issuer }, { config, database, keys, store, expectToken, login }) => {
+  async ({ clients, issuer }, { features, database, keys, store, expectToken, login }) => {
     const { hostedLoginOperations } = await import("./operations.ts");
     const { createHostedLogin } = await import("./service.ts");
     const { users } = database;
     const { authorizationCodes } = keys;
-    const { hasSecondFactor } = config.accounts;
+    const hasSecondFactor = features.has("secondFactor");
     const hostedLogin = createHostedLogin({ users, authorizationCodes, clients, issuer, expectToken, store });
     return {
       operations: hostedLoginOperations(hostedLogin, login, { issuer, hasSecondFactor }),
