@@ -36,14 +36,14 @@ const policy = {
   isWanted: () => true,
   isExpired: () => false,
 };
-const env = { NODE_ENV: "production", RATE_LIMIT_ENABLED: "false", CONSTANT_DERIVATIONS: "true" };
+const env = { NODE_ENV: "production", RATE_LIMIT_ENABLED: "false" };
 
 type Operations = Readonly<Record<string, (round: number) => Promise<number>>>;
 
 /** Returns the operations on a service with this many users; each resolves with its time in milliseconds. */
 async function openSize(resources: AsyncDisposableStack, size: number, postgres: PostgresServer | null) {
   const variables = postgres ? { ...env, DATABASE_URL: await postgres.createDatabase() } : env;
-  const main = join(import.meta.dir, "support/altered-main.ts");
+  const main = join(import.meta.dir, "support/constant-derivations.ts");
   const { url, databaseUrl } = resources.use(await startService(variables, main));
   const query = (sql: string) => postgres?.query(sql, databaseUrl) ?? querySqlite(databaseUrl, sql);
   for (const statement of [...fillTables(size), FILL_OUTBOX]) await query(statement);

@@ -1,7 +1,7 @@
 /**
  * Compares three routes on the embedded database, in the configuration of production, with small programs without
  * middleware that return the same bodies, renewals of tokens with reads of the current user, and measures the memory of the
- * service. `--layers 1` prints what each middleware costs instead.
+ * service.
  */
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,6 @@ import { ROOT } from "@latchkey/testing/repository";
 import { $ } from "bun";
 import { seed } from "./support/clients.ts";
 import { compareRoutes, startElysia } from "./support/compare.ts";
-import { printLayers } from "./support/layers.ts";
 
 /** Outside of the workspaces, because only this benchmark needs the native driver, which npm compiles for minutes. */
 const FASTIFY = join(ROOT, "node_modules/.cache/bench-fastify");
@@ -30,11 +29,7 @@ async function startFastify(url: string) {
   return startProgram(node, join(FASTIFY, "server.js"), url, SECRET_KEY);
 }
 
-const { layers, ...options } = parseOptions({ rounds: 5, seconds: 2, connections: 32, layers: 0 });
-if (layers > 0) {
-  await printLayers(options);
-  process.exit();
-}
+const options = parseOptions({ rounds: 5, seconds: 2, connections: 32 });
 const printMemory = async (name: string) => printRow(name, [(await residentBytes(service.pid)) / 1024 ** 2]);
 
 await using service = await startService({ NODE_ENV: "production", AUTH_RENEWAL_DAYS: "30" });

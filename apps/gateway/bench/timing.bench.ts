@@ -113,8 +113,8 @@ await compare("registrations", registrations, 2, {
 
 {
   const variables = { ...env, AUTH_EMAIL_CHANGE: "true", RATE_LIMIT_PASSWORD_CHANGE: "1000000/minute" };
-  const main = join(import.meta.dir, "support/altered-main.ts");
-  await using changing = await startService({ ...variables, CONSTANT_DERIVATIONS: "true" }, main);
+  const main = join(import.meta.dir, "support/constant-derivations.ts");
+  await using changing = await startService(variables, main);
   await using database = await openDatabase({ url: changing.databaseUrl });
   const tokens: Record<string, string> = {};
   for (let round = -WARM_UP_ROUNDS; round < changes; round++) {

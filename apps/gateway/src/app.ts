@@ -58,8 +58,6 @@ interface AppOptions {
   readonly idleTimeoutSeconds?: number;
   /** Called for each request, after the response. */
   readonly observe?: ((request: RequestObservation) => void) | undefined;
-  /** See `createServer`. @default all */
-  readonly layers?: number | undefined;
   /** Whether the process is shutting down. If true, the service is not ready, and responses close the connections. */
   readonly isStopping: () => boolean;
 }
@@ -144,7 +142,6 @@ export async function createApp(options: AppOptions) {
     observe,
     secureTransport: config.environment === "production",
     isStopping,
-    layers: options.layers,
   });
   app.use(
     registerOperations(enabledOperations(operations, features), {

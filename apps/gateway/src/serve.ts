@@ -30,8 +30,6 @@ export interface ServeContext {
   readonly onReady?:
     | ((urls: { readonly url: string; readonly administration: string | null }) => void)
     | undefined;
-  /** See `createApp`. @default all */
-  readonly layers?: number | undefined;
 }
 
 /** Time for clients to read the response that closes their connection (`middleware/pipeline.ts`). */
@@ -56,7 +54,7 @@ async function openMigrated(options: DatabaseOptions, logger: Logger) {
 export async function serve(
   config: Config,
   { isListed: isListedPassword }: Pick<PasswordBlocklist, "isListed">,
-  { onListen, exit, onReady, layers }: ServeContext,
+  { onListen, exit, onReady }: ServeContext,
 ): Promise<void> {
   const { logger, droppedLines } = await createLogger(config.log);
   for (const warning of config.warnings) logger.warn(warning);
@@ -108,7 +106,6 @@ export async function serve(
     factorCipher,
     digestEmail,
     isListedPassword,
-    layers,
     observe: metrics?.observeRequest,
     store,
     isStopping,

@@ -11,11 +11,11 @@ import {
 } from "@latchkey/testing/measured-service";
 
 const YARDSTICK = join(import.meta.dir, "../yardsticks/elysia.ts");
-export const ROUTES = ["/healthz", "/auth/me", "/todos?limit=20"];
+const ROUTES = ["/healthz", "/auth/me", "/todos?limit=20"];
 
 type Servers = Readonly<Record<string, MeasuredServer>>;
 
-export interface ComparisonOptions extends Load {
+interface ComparisonOptions extends Load {
   readonly rounds: number;
   /** Authenticate a user of the service. */
   readonly headers: { readonly authorization: string };
@@ -49,7 +49,7 @@ export const startElysia = (url: string, poolSize = "") =>
  * Loads each server in each round. Measures requests per second, and processor time of the server per request, which other load
  * on the machine affects less.
  */
-export function measureRoute(servers: Servers, path: string, { rounds, ...load }: ComparisonOptions) {
+function measureRoute(servers: Servers, path: string, { rounds, ...load }: ComparisonOptions) {
   const tasks = Object.entries(servers).map(([name, { url, pid }]) => {
     const measure = async () => {
       const before = await processorSeconds(pid);

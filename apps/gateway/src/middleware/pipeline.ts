@@ -38,8 +38,6 @@ interface ServerOptions {
   /** Whether clients reach the server through HTTPS only. */
   readonly secureTransport: boolean;
   readonly isStopping: () => boolean;
-  /** Registers only this many middleware, outermost first. `bench http --layers` measures the cost of each. @default all */
-  readonly layers?: number | undefined;
 }
 
 /** Returns a server without routes. */
@@ -67,7 +65,7 @@ export function createServer(options: ServerOptions): AnyElysia {
   ];
   const app = createRouter(options.idleTimeoutSeconds, fallbackErrorHandler(logger));
   app.use(start());
-  for (const step of steps.slice(0, options.layers)) app.use(step);
+  for (const step of steps) app.use(step);
   return app;
 }
 
