@@ -1,6 +1,6 @@
 /**
- * Logins with OpenID Connect providers, independent of HTTP. Nothing is stored between the options and the login. Invariants: an
- * identity logs in to one user. An e-mail gives access to an existing user only if the provider is configured to link.
+ * Logins with OpenID Connect providers, independent of HTTP: what a provider must prove, and the identities of a user.
+ * `user-of-identity.ts` decides whose login it is. Nothing is stored between the options and the login.
  */
 import type { OidcProvider } from "@latchkey/config";
 import {
@@ -8,26 +8,14 @@ import {
   EMAIL_MAX_LENGTH,
   EMAIL_PATTERN,
   isMailable,
-  localPartOf,
   normalizeEmail,
   type OidcLoginRequest,
   type OidcOptionsRequest,
   type RemovalRequest,
-  toAsciiEmail,
-  usernameCandidates,
 } from "@latchkey/contracts";
-import {
-  type Database,
-  type Identity,
-  IdentityAlreadyUsed,
-  type LoginRule,
-  type NewIdentity,
-  noPassword,
-  type User,
-  UserAlreadyExists,
-} from "@latchkey/database";
+import type { Identity, LoginRule, User } from "@latchkey/database";
 import { LoggedError, ServiceError } from "../../errors.ts";
-import type { LoginCommit, VerifiedLogin } from "../../login.ts";
+import type { VerifiedLogin } from "../../login.ts";
 import type { IdentityRejection } from "../../observability/audit.ts";
 import type { Owner } from "../../owner.ts";
 import { findRedirectUri, portOf, withPort } from "../../redirect-uris.ts";
@@ -38,23 +26,14 @@ import type { TokenKeys } from "../../tokens/token-keys.ts";
 import type { Provider } from "./provider.ts";
 import type { IdentityClaims } from "./provider-client.ts";
 import { ProviderUnavailable } from "./provider-responses.ts";
+import { createUserOfIdentity, type UserOfIdentityOptions, type VerifiedClaims } from "./user-of-identity.ts";
 
-interface IdentityServiceOptions
-  extends Pick<Database, "identities" | "users" | "factors">,
-    Pick<TokenKeys, "oidcStates"> {
+interface IdentityServiceOptions extends UserOfIdentityOptions, Pick<TokenKeys, "oidcStates"> {
   readonly providers: readonly Provider[];
   readonly redirectUris: readonly string[];
   readonly canLogIn: LoginRule;
-  readonly sendsMail: boolean;
-  /** Whether a first login creates a user. */
-  readonly createsUsers: boolean;
   readonly owner: Owner;
 }
-
-/** The user of an identity, and what a login changes. */
-type Found =
-  | { readonly user: User; readonly commit?: LoginCommit | undefined }
-  | { readonly user: null; readonly commit: LoginCommit };
 
 export interface IdentityService {
   /** @throws INVALID_REQUEST, or ProviderUnavailable */
@@ -94,18 +73,9 @@ const NOT_ACCEPTED = "The provider or the library did not accept the login";
 const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 
 export function createIdentityService(options: IdentityServiceOptions): IdentityService {
-  const {
-    identities,
-    users,
-    factors,
-    oidcStates,
-    providers,
-    redirectUris,
-    canLogIn,
-    sendsMail: notifies,
-    createsUsers,
-  } = options;
+  const { identities, oidcStates, providers, redirectUris, canLogIn, sendsMail: notifies } = options;
   const { proveOwner, proveRemoval, findUser, explainRejection } = options.owner;
+  const userOf = createUserOfIdentity(options);
 
   /** @throws INVALID_REQUEST */
   const expectProvider = (name: string, parameter: "id" | "name" = "name"): Provider =>
@@ -148,81 +118,6 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
       throw new ServiceError("IDENTITY_REJECTED");
     };
 
-  /** @throws UserAlreadyExists, IdentityAlreadyUsed */
-  const createUser = async (
-    email: string,
-    { preferredUsername }: IdentityClaims,
-    identity: NewIdentity,
-    username: string | undefined,
-    request: RequestContext,
-  ): Promise<User> => {
-    await request.countAgainst("register");
-    const preferred = typeof preferredUsername === "string" ? preferredUsername.slice(0, 256) : "";
-    const candidates = usernameCandidates(preferred.trim() || localPartOf(email));
-    const values = { email, ...noPassword(), emailVerified: true };
-    for (const candidate of username === undefined ? candidates : [username]) {
-      const user = { ...values, username: candidate };
-      const created = await users.create(user, identity).catch((error: unknown) => {
-        const isGenerated = username === undefined;
-        if (!(isGenerated && error instanceof UserAlreadyExists && error.field === "username")) throw error;
-      });
-      if (created) return created;
-    }
-    throw new UserAlreadyExists("username");
-  };
-
-  /** What a login with the identity adds to the user of its verified e-mail. An inactive user stays unchanged. */
-  const linkOf = (user: User, identity: NewIdentity): LoginCommit | undefined => {
-    if (!user.isActive) return undefined;
-    if (!user.emailVerified)
-      return {
-        verifiesEmail: true,
-        endsFactor: true,
-        event: "user.taken_over",
-        run: () => identities.takeOver(user, identity, noPassword(), { notifies }).catch(nullIfRaced),
-      };
-    const condition = { version: user.tokenVersion, exceptToken: null, verifiedEmail: user.email };
-    const add = () => identities.add(user.id, identity, condition, { notifies, isUsed: true });
-    return { event: "identity.created", run: async () => ((await add().catch(nullIfRaced)) ? user : null) };
-  };
-
-  /** Only a takeover ends a factor, so no login adds an identity to a user whose e-mail is verified and who has one. */
-  const isProtected = async (user: User): Promise<boolean> =>
-    user.factorId !== null && (user.emailVerified || (await factors.protects(user)));
-
-  /** Finds the user of an identity, or decides to create one. */
-  const find = async (
-    { settings }: Provider,
-    identity: NewIdentity,
-    claims: () => Promise<IdentityClaims & { readonly normalized: string }>,
-    username: string | undefined,
-    request: RequestContext,
-  ): Promise<Found | null> => {
-    const { provider } = identity;
-    const known = await identities.find(identity);
-    if (known) {
-      const user = await users.findById(known.userId);
-      if (!user?.isActive) return user && { user };
-      const use = () => identities.use({ ...known, provider });
-      return { user, commit: { run: async () => ((await use()) ? user : null) } };
-    }
-    const { normalized, ...rest } = await claims();
-    const user = await users.findByEmail(normalized);
-    if (user && settings.link && !(await isProtected(user))) return { user, commit: linkOf(user, identity) };
-    if (user) {
-      // A parallel login of the same identity can have created the user.
-      if (await identities.find(identity)) return null;
-      throw new UserAlreadyExists("email");
-    }
-    if (!createsUsers) {
-      request.audit("identity.rejected", normalized, undefined, { reason: "closed", provider });
-      throw new ServiceError("REGISTRATION_CLOSED");
-    }
-    const email = toAsciiEmail(normalized);
-    const run = () => createUser(email, rest, identity, username, request).catch(nullIfRaced);
-    return { user: null, commit: { event: "user.registered", run } };
-  };
-
   return {
     async begin(name, { redirect_uri: redirectUri, code_challenge: challenge }) {
       const provider = expectProvider(name);
@@ -240,7 +135,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
       const reject = rejecting(provider, request);
       const { subject, readClaims } = await redeem(provider, body, reject);
       const identity = { issuer: provider.settings.issuer, subject, provider: name };
-      let read: Promise<IdentityClaims & { readonly normalized: string }> | undefined;
+      let read: Promise<VerifiedClaims> | undefined;
       const claims = () => {
         read ??= readClaims()
           .catch((error: unknown) => reject("provider", error))
@@ -250,7 +145,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
       const verify = async (attempt: number): Promise<VerifiedLogin> => {
         if (attempt > MAX_ATTEMPTS) return reject("user");
         const retry = () => verify(attempt + 1);
-        const found = await find(provider, identity, claims, body.username, request);
+        const found = await userOf(provider, identity, claims, body.username, request);
         if (!found) return retry();
         const methods = { provider: name, changed: async () => reject("user") };
         if (found.user === null) return { ...methods, user: null, commit: { ...found.commit, retry } };
@@ -307,14 +202,6 @@ function verifiedEmailOf(
   const isSame = email.normalize("NFC") === email;
   const isValid = normalized.length <= EMAIL_MAX_LENGTH && EMAIL.test(normalized) && isMailable(normalized);
   return isSame && isValid ? normalized : reject("email");
-}
-
-/** Another login can have added the identity, or created the user, meanwhile. */
-function nullIfRaced(error: unknown): null {
-  const isRaced =
-    error instanceof IdentityAlreadyUsed || (error instanceof UserAlreadyExists && error.field === "email");
-  if (isRaced) return null;
-  throw error;
 }
 
 function reject422(loc: [string, string]): never {
