@@ -2,20 +2,11 @@
 import Type from "typebox";
 import { USERNAME_MAX_LENGTH } from "./bounds.ts";
 import { Claims } from "./claims.ts";
+import { Email, NewEmail, Password, Username } from "./credentials.ts";
 import { hasLocales, type Language, type Languages } from "./languages.ts";
 import { PAGE_PARAMETERS, pageOf } from "./pages.ts";
 import { ROLE_PATTERN, SEARCHED_EMAIL_PATTERN, Timestamp, text, VISIBLE_TEXT_PATTERN } from "./text.ts";
-import {
-  Email,
-  Locale,
-  NewEmail,
-  Password,
-  Roles,
-  toDetailedUser,
-  User,
-  Username,
-  withNewLocale,
-} from "./users.ts";
+import { Locale, Roles, toDetailedUser, User, withNewLocale } from "./users.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1] });
 const Flag = Type.Boolean({ examples: [true] });

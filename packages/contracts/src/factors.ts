@@ -1,7 +1,8 @@
 /** The wire shapes of second factors: codes of an application (TOTP, RFC 6238), and recovery codes. */
 import Type from "typebox";
+import { RecentPassword } from "./credentials.ts";
 import { Timestamp, text } from "./text.ts";
-import { RecentPassword, Token } from "./users.ts";
+import { Token } from "./users.ts";
 
 export const FACTOR_STATE_EXAMPLE = "WyJmYWN0b3IiXQ.c2lnbmF0dXJl";
 /** Longer than what people type with spaces and hyphens. */

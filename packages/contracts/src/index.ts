@@ -3,6 +3,7 @@
 export * from "./administration.ts";
 export * from "./bounds.ts";
 export * from "./claims.ts";
+export * from "./credentials.ts";
 export * from "./database-url.ts";
 export * from "./email.ts";
 export * from "./errors.ts";

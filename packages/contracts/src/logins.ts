@@ -1,8 +1,8 @@
 /** The wire shapes of other ways to log in: with a code from a mail, and with an OpenID Connect provider. */
 import Type from "typebox";
 import * as bounds from "./bounds.ts";
+import { Email, RecentPassword, Username } from "./credentials.ts";
 import { CODE_CHALLENGE_PATTERN, CODE_VERIFIER_PATTERN, Timestamp, text } from "./text.ts";
-import { Email, RecentPassword, Username } from "./users.ts";
 
 const STATE = "WyJvaWRjIl0.c2lnbmF0dXJl";
 const state = text({ description: "From the options.", examples: [STATE] });

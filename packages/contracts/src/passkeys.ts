@@ -1,7 +1,7 @@
 /** The wire shapes of passkeys. `options` and `response` have the JSON formats of WebAuthn Level 3 (§5.1.7 to §5.1.10). */
 import Type from "typebox";
+import { RecentPassword } from "./credentials.ts";
 import { BASE64URL_PATTERN, Timestamp, text } from "./text.ts";
-import { RecentPassword } from "./users.ts";
 
 const TEXT = "cGFzc2tleQ";
 

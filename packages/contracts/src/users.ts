@@ -1,75 +1,14 @@
 /** The wire shapes of users: the bodies of requests, and the responses. */
 import Type from "typebox";
-import * as bounds from "./bounds.ts";
+import { ID_MAX } from "./bounds.ts";
 import { Claims } from "./claims.ts";
+import { currentPassword, Email, NewEmail, Password, RecentPassword, Username } from "./credentials.ts";
 import { hasLocales, type Language, type Languages } from "./languages.ts";
-import {
-  EMAIL_PATTERN,
-  NEW_EMAIL_PATTERN,
-  ROLE_PATTERN,
-  Timestamp,
-  text,
-  VISIBLE_TEXT_PATTERN,
-} from "./text.ts";
-
-export const Email = Type.String({
-  pattern: EMAIL_PATTERN,
-  maxLength: bounds.EMAIL_MAX_LENGTH,
-  description: "Trimmed and lowercased before validation.",
-  examples: ["ada@example.com"],
-});
-
-/** The address that a user gets. An address that is already stored can be any `Email`. */
-export const NewEmail = Type.String({
-  pattern: NEW_EMAIL_PATTERN,
-  maxLength: bounds.EMAIL_MAX_LENGTH,
-  description:
-    "Trimmed, lowercased and, if the domain is internationalized, converted to ASCII (`xn--…`) before validation.",
-  examples: ["ada@example.com"],
-});
-
-export const Username = text({
-  pattern: VISIBLE_TEXT_PATTERN,
-  minLength: 1,
-  maxLength: bounds.USERNAME_MAX_LENGTH,
-  examples: ["ada"],
-});
-
-export const Password = text({
-  minLength: bounds.PASSWORD_MIN_LENGTH,
-  maxLength: bounds.PASSWORD_MAX_LENGTH,
-  format: "password",
-  description:
-    "Never trimmed. A login that sends the same characters in another Unicode form succeeds if the form NFC is correct.",
-  examples: ["correct horse battery staple"],
-});
-
-/** The password of an existing user. It has no bounds, because the bounds apply only to new passwords. */
-const currentPassword = (options: Type.TStringOptions = {}) =>
-  text({ format: "password", ...options, examples: ["correct horse battery staple"] });
-
-/** The password of an existing user, or nothing if the user has none and has logged in recently. */
-export const RecentPassword = currentPassword({
-  description:
-    "Required, unless the user has no password. Such a user must have logged in within the last five minutes.",
-});
+import { ROLE_PATTERN, Timestamp, text } from "./text.ts";
 
 /** Of a passkey or an identity. */
 export const RemovalRequest = Type.Object({ current_password: Type.Optional(RecentPassword) });
 export type RemovalRequest = Type.Static<typeof RemovalRequest>;
-
-/**
- * Returns the schema with this minimum length of `password`. Returns `body` itself if it has no `password` with a minimum
- * length. The cast is safe because only the value of `minLength` differs.
- */
-export function withPasswordMinLength<Schema extends object>(body: Schema, minLength: number): Schema {
-  const { properties } = body as { properties?: Record<string, object> };
-  if (!properties?.password || !("minLength" in properties.password)) return body;
-  return {
-    ...body,
-    properties: { ...properties, password: { ...properties.password, minLength } },
-  } as Schema;
-}
 
 // A body that depends on the configuration is a copy. `$id` keeps its name in the OpenAPI document.
 export const RegisterRequest = Type.Object(
@@ -168,7 +107,7 @@ export const EmailChangeApproval = Type.Object({ token: OneTimeToken });
 export const EmailChangeConfirmation = Type.Object({ token: OneTimeToken });
 
 export const User = Type.Object({
-  id: Type.Integer({ minimum: 1, maximum: bounds.ID_MAX, examples: [1] }),
+  id: Type.Integer({ minimum: 1, maximum: ID_MAX, examples: [1] }),
   email: Type.String({ examples: ["ada@example.com"] }),
   email_verified: Type.Boolean({
     description: "Whether the user has opened a link in a mail to this address.",
