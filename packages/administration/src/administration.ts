@@ -2,7 +2,6 @@
  * The changes that an operator makes to users, independent of the command line and of HTTP. Invariants: a change of several
  * members is one transaction, and every change that was made is audited with its operator.
  */
-import { isDeepStrictEqual } from "node:util";
 import {
   type Claims,
   isMailable,
@@ -20,7 +19,7 @@ import {
   type User,
   UserAlreadyExists,
 } from "@latchkey/database";
-import type { Audit, AuditLine, Operator } from "./audit.ts";
+import { type Audit, changedNames, createChangeLog, givenTo, type Operator } from "./audit.ts";
 import { AdministrationError } from "./errors.ts";
 
 /** The e-mail address of a user, or the id, which identifies the user in the service's logs. */
@@ -90,12 +89,7 @@ export function createAdministration({
   sendsMail: notifies,
   audit,
 }: AdministrationOptions): Administration {
-  const write = (
-    event: string,
-    { id }: Pick<User, "id">,
-    { actor, reason, request_id }: Operator,
-    changed?: Pick<AuditLine, "roles" | "previous_roles" | "claims">,
-  ) => audit({ request_id, event, user_id: id, actor, reason, ...changed });
+  const { write, writeChange } = createChangeLog(audit);
 
   const ending =
     (event: string, end: (id: number) => Promise<User | null>) =>
@@ -115,19 +109,6 @@ export function createAdministration({
     );
   };
 
-  const auditChange = (before: User, user: User, change: OperatorChange, operator: Operator): void => {
-    const { email, hashedPassword, roles, claims, locale, isActive, username, emailVerified } = change;
-    if (email !== undefined && !isSameEmail(email, before.email)) write("email.changed", user, operator);
-    if (hashedPassword !== undefined) write("password.changed", user, operator);
-    if (roles !== undefined)
-      write("roles.changed", user, operator, { roles: user.roles, previous_roles: before.roles });
-    if (claims !== undefined)
-      write("claims.changed", user, operator, { claims: changedNames(before.claims, claims) });
-    if (isActive !== undefined) write(isActive ? "user.activated" : "user.deactivated", user, operator);
-    if ([username, emailVerified, locale].some((value) => value !== undefined))
-      write("user.updated", user, operator);
-  };
-
   const change = async (
     id: number,
     values: OperatorChange,
@@ -137,7 +118,7 @@ export function createAdministration({
     const options = { notifies, endedPassword: noPassword(), ...(check && { check }) };
     const changed = await users.changeAsOperator(id, values, options);
     if (!changed) return expectUser(null, { id });
-    auditChange(changed.before, changed.user, values, operator);
+    writeChange(changed.before, changed.user, values, operator);
     return changed.user;
   };
 
@@ -230,18 +211,6 @@ export function createAdministration({
     },
   };
 }
-
-/** What the log says of a new user. */
-const givenTo = ({ roles, claims }: User) => ({
-  ...(roles.length > 0 && { roles, previous_roles: [] }),
-  ...(Object.keys(claims).length > 0 && { claims: Object.keys(claims) }),
-});
-
-/** In sorted order. */
-const changedNames = (some: Claims, others: Claims): string[] =>
-  [...new Set([...Object.keys(some), ...Object.keys(others)])]
-    .filter((name) => !isDeepStrictEqual(some[name], others[name]))
-    .sort();
 
 const isEqualSet = (some: readonly string[], others: readonly string[]): boolean =>
   new Set(some).symmetricDifference(new Set(others)).size === 0;
