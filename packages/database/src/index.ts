@@ -43,16 +43,16 @@ export type { IdentityRepository, NewIdentity } from "./repositories/identities.
 export { type ImportedUser, isImported } from "./repositories/imports.ts";
 export type { LoginRule } from "./repositories/login-methods.ts";
 export { isLoginStale } from "./repositories/logins.ts";
-export type { OperatorChange } from "./repositories/operator-changes.ts";
 export type {
   ClaimedMail,
   Mail,
   MailBudget,
   MailPolicy,
-  OutboxRepository,
   Recipient,
   SuppressedMails,
-} from "./repositories/outbox.ts";
+} from "./repositories/mail-policy.ts";
+export type { OperatorChange } from "./repositories/operator-changes.ts";
+export type { OutboxRepository } from "./repositories/outbox.ts";
 export { type FoundPasskey, MAX_USED_CHALLENGES, type PasskeyRepository } from "./repositories/passkeys.ts";
 export type { PageRequest } from "./repositories/repository-client.ts";
 export type { TodoRepository } from "./repositories/todos.ts";

@@ -11,15 +11,6 @@ import type { Mail, MailPolicy } from "./mail-policy.ts";
 import { createOutboxCount } from "./outbox-count.ts";
 import type { RepositoryClient } from "./repository-client.ts";
 
-export type {
-  ClaimedMail,
-  Mail,
-  MailBudget,
-  MailPolicy,
-  Recipient,
-  SuppressedMails,
-} from "./mail-policy.ts";
-
 const LEASE_SECONDS = 60;
 
 /** The digest of mails that an operator requests. No e-mail address has this digest, so no budget counts these mails. */
