@@ -82,7 +82,9 @@ export async function createApp(options: AppOptions) {
   const wrongPasswordLimit = rateLimits && createWrongPasswordLimit(store);
   const verifyPassword = createPasswordVerifier(hasher, users);
   const owner = createOwner({
-    ...{ users, verifyPassword, wrongPasswordLimit },
+    users,
+    verifyPassword,
+    wrongPasswordLimit,
     requireCurrentPassword: rules.requireCurrentPassword,
   });
   const expectToken = createTokenRule({
@@ -99,7 +101,17 @@ export async function createApp(options: AppOptions) {
   const assets = readAssets(config.pages.primaryColor, config.pages.logo);
 
   const resources: FeatureResources = {
-    ...{ config, features, database, keys, store, tokens, login, owner, expectToken, canLogIn, factorCipher },
+    config,
+    features,
+    database,
+    keys,
+    store,
+    tokens,
+    login,
+    owner,
+    expectToken,
+    canLogIn,
+    factorCipher,
     clearWrongPasswords: async (user) => wrongPasswordLimit?.clear(user),
   };
   const opened = await Promise.all(OPTIONAL_FEATURES.map(({ open }) => open(resources)));
@@ -107,14 +119,21 @@ export async function createApp(options: AppOptions) {
   const operations = createOperations({
     readiness: createReadiness(() => database.ping(), isStopping),
     register: createRegistration({
-      ...{ users, hasher, networkDigestOf, sendsMail },
+      users,
+      hasher,
+      networkDigestOf,
+      sendsMail,
       isOpen: rules.acceptsRegistrations,
     }),
     verifyPasswordLogin: createPasswordLogin({ users, verifyPassword, familiarNetworks, wrongPasswordLimit }),
     login,
     renew: createRenewal(tokens, expectToken),
     accounts: createAccountService({
-      ...{ users, hasher, owner, networkDigestOf, rules },
+      users,
+      hasher,
+      owner,
+      networkDigestOf,
+      rules,
       limitUsername: rateLimits && createUsernameLimit(store),
     }),
     links: createLinkService({ users, outbox, hasher, oneTimeTokens, owner, networkDigestOf }),

@@ -25,11 +25,18 @@ export function createEphemeralService(given: Variables): EphemeralService {
   const hasHostedLogin = given.LOGIN_CLIENTS !== undefined || given.LOGIN_CLIENTS_FILE !== undefined;
   const database = `file:${join(folder, "latchkey.db")}`;
   const own: Variables = {
-    ...{ NODE_ENV: "test", HOST: "127.0.0.1", PORT: port, PUBLIC_URL: url },
+    NODE_ENV: "test",
+    HOST: "127.0.0.1",
+    PORT: port,
+    PUBLIC_URL: url,
     ...(hasHostedLogin && { AUTH_ISSUER: url }),
     DATABASE_URL: database,
-    ...{ ADMIN_HOST: "127.0.0.1", ADMIN_PORT: "0", ADMIN_API_KEYS: `tests:${key}` },
-    ...{ MAIL_URL: undefined, REDIS_URL: undefined, METRICS_PORT: undefined },
+    ADMIN_HOST: "127.0.0.1",
+    ADMIN_PORT: "0",
+    ADMIN_API_KEYS: `tests:${key}`,
+    MAIL_URL: undefined,
+    REDIS_URL: undefined,
+    METRICS_PORT: undefined,
   };
   const files = Object.keys(own).map((name) => [`${name}_FILE`, undefined]);
   const variables = { LOG_LEVEL: "silent", ...given, ...own, ...Object.fromEntries(files) };

@@ -189,7 +189,11 @@ export async function serve(
       writeMail: createMails({
         publicUrl: publicUrl ?? url,
         logoPath: config.pages.logo && logoPathOf(config.pages.logo),
-        ...{ linkTemplates, product, color, languages, texts },
+        linkTemplates,
+        product,
+        color,
+        languages,
+        texts,
       }),
       logger,
       observe: metrics?.observeMail,

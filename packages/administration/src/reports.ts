@@ -69,7 +69,10 @@ export async function describeUsers(
       last_login_at: user.lastLoginAt,
       has_password: hasPassword(user),
       imported: hasImportedHash(user),
-      ...{ passkeys: 0, identities: 0, networks: 0, ...means.get(user.id) },
+      passkeys: 0,
+      identities: 0,
+      networks: 0,
+      ...means.get(user.id),
     };
     return toAdminUser(user, details, { hasLocale });
   });

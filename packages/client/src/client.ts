@@ -189,7 +189,9 @@ export function createClient(options: ClientOptions): Client {
       const parts = { body, member: "state" } as const;
       const { secret, uri, state } = await sendAuthorized("POST", "/auth/factor/options", parts, init);
       return {
-        ...{ secret, uri, state },
+        secret,
+        uri,
+        state,
         finish: (code, emailCode, init) => factor.create({ state, code, emailCode }, init),
       };
     },
@@ -264,8 +266,12 @@ export function createClient(options: ClientOptions): Client {
       await hosted.keep({ clientId, redirectUri, state, verifier });
       const { loginHint, acrValues, maxAgeSeconds, prompt } = request;
       const parameters = new URLSearchParams({
-        ...{ response_type: "code", client_id: clientId, redirect_uri: redirectUri, state },
-        ...{ code_challenge: challenge, code_challenge_method: "S256" },
+        response_type: "code",
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        state,
+        code_challenge: challenge,
+        code_challenge_method: "S256",
         ...(loginHint !== undefined && { login_hint: loginHint }),
         ...(acrValues !== undefined && { acr_values: acrValues }),
         ...(maxAgeSeconds !== undefined && { max_age: String(maxAgeSeconds) }),

@@ -42,8 +42,10 @@ export function createBegunHostedLogin(key: string, option: StorageOption = tabS
       if (!code) throw new LatchkeyHostedLoginError("denied", parameters.get("error"));
       return {
         grant_type: "authorization_code" as const,
-        ...{ client_id: login.clientId, redirect_uri: login.redirectUri },
-        ...{ code, code_verifier: login.verifier },
+        client_id: login.clientId,
+        redirect_uri: login.redirectUri,
+        code,
+        code_verifier: login.verifier,
       };
     },
   };

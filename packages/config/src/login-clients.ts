@@ -53,7 +53,9 @@ export const loginClients: Kind<readonly LoginClient[]> = {
     if (new Set(clients.map(({ client_id }) => client_id)).size < clients.length)
       return invalid("has two entries with the same client_id");
     return clients.map(({ client_id, name, redirect_uris }) => ({
-      ...{ clientId: client_id, name, redirectUris: redirect_uris },
+      clientId: client_id,
+      name,
+      redirectUris: redirect_uris,
     }));
   },
 };

@@ -102,9 +102,15 @@ export const oidcProviders: Kind<readonly OidcProvider[]> = {
         toParsed(provider);
       const { type = "oidc", issuer = GITHUB, scope = SCOPES[type] } = given;
       return {
-        ...{ name, type, issuer: type === "github" ? issuer.replace(/\/$/, "") : issuer },
-        ...{ clientId: client_id, clientSecret: client_secret, scope, link: link ?? false },
-        ...{ label: label ?? null, tokenEndpointAuthMethod: token_endpoint_auth_method ?? null },
+        name,
+        type,
+        issuer: type === "github" ? issuer.replace(/\/$/, "") : issuer,
+        clientId: client_id,
+        clientSecret: client_secret,
+        scope,
+        link: link ?? false,
+        label: label ?? null,
+        tokenEndpointAuthMethod: token_endpoint_auth_method ?? null,
       };
     });
     const names = new Set(providers.map(({ name }) => name));

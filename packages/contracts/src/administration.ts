@@ -65,7 +65,12 @@ export const toAdminUser = (
 ): AdminUser => ({
   ...toDetailedUser({ ...stored, locale: null }),
   ...(hasLocale && { locale: stored.locale }),
-  ...{ last_login_at, has_password, imported, passkeys, identities, networks },
+  last_login_at,
+  has_password,
+  imported,
+  passkeys,
+  identities,
+  networks,
 });
 
 export const AdminUserPage = pageOf(AdminUser);

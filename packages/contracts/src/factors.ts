@@ -84,6 +84,12 @@ export type FactorResponse = Type.Static<typeof FactorResponse>;
 
 /** The keys are the names in the OpenAPI document. */
 export const FACTOR_SCHEMAS = {
-  ...{ FactorOptionsRequest, CreateFactorRequest, FactorLoginRequest, FactorProofRequest },
-  ...{ FactorOptionsResponse, CreateFactorResponse, RecoveryCodesResponse, FactorResponse },
+  FactorOptionsRequest,
+  CreateFactorRequest,
+  FactorLoginRequest,
+  FactorProofRequest,
+  FactorOptionsResponse,
+  CreateFactorResponse,
+  RecoveryCodesResponse,
+  FactorResponse,
 };

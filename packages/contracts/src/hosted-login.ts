@@ -91,6 +91,9 @@ export const OAuthErrorMember = Type.Enum([...OAUTH_ERRORS], {
 
 /** The keys are the names in the OpenAPI document. */
 export const HOSTED_LOGIN_SCHEMAS = {
-  ...{ AuthorizationRequest, AuthorizationResponse, CodeExchangeRequest },
-  ...{ ExchangedTokenResponse: ExchangedToken, AuthorizationServerMetadata },
+  AuthorizationRequest,
+  AuthorizationResponse,
+  CodeExchangeRequest,
+  ExchangedTokenResponse: ExchangedToken,
+  AuthorizationServerMetadata,
 };

@@ -97,7 +97,13 @@ export const IdentityListResponse = Type.Array(Identity, { examples: [[]] });
 
 /** The keys are the names in the OpenAPI document. */
 export const LOGIN_SCHEMAS = {
-  ...{ EmailLoginOptionsRequest, EmailLoginRequest, EmailLoginOptionsResponse },
-  ...{ OidcOptionsRequest, OidcLoginRequest, AddIdentityRequest },
-  ...{ OidcOptionsResponse, IdentityResponse: Identity, IdentityListResponse },
+  EmailLoginOptionsRequest,
+  EmailLoginRequest,
+  EmailLoginOptionsResponse,
+  OidcOptionsRequest,
+  OidcLoginRequest,
+  AddIdentityRequest,
+  OidcOptionsResponse,
+  IdentityResponse: Identity,
+  IdentityListResponse,
 };

@@ -73,6 +73,10 @@ export const PasskeyListResponse = Type.Array(Passkey, { examples: [[]] });
 
 /** The keys are the names in the OpenAPI document. */
 export const PASSKEY_SCHEMAS = {
-  ...{ PasskeyOptionsRequest, CreatePasskeyRequest, PasskeyLoginRequest },
-  ...{ PasskeyOptionsResponse, PasskeyResponse: Passkey, PasskeyListResponse },
+  PasskeyOptionsRequest,
+  CreatePasskeyRequest,
+  PasskeyLoginRequest,
+  PasskeyOptionsResponse,
+  PasskeyResponse: Passkey,
+  PasskeyListResponse,
 };

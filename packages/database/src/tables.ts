@@ -249,8 +249,17 @@ export function createTables(columns: Columns) {
   });
 
   return {
-    ...{ users, todos, userNetworks, passkeys, identities, factors, outbox, deletedImports, digestKeys },
-    ...{ events, eventsState },
+    users,
+    todos,
+    userNetworks,
+    passkeys,
+    identities,
+    factors,
+    outbox,
+    deletedImports,
+    digestKeys,
+    events,
+    eventsState,
   };
 }
 

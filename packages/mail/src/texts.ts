@@ -146,7 +146,11 @@ export function createMails(options: MailOptions): WriteMail {
       subject,
       text: `${[own ? main : body.join("\n\n"), ...end].join("\n\n")}\n`,
       html: writeHtml({
-        ...{ language, subject, name, color, logo },
+        language,
+        subject,
+        name,
+        color,
+        logo,
         paragraphs: [...body, ...end],
         button: hasLink(kind) ? { text: words.buttons[kind], link, linkBelow: words.linkBelow } : null,
         code: code || null,

@@ -63,7 +63,10 @@ export const raiseIdsCommand = (variables: Variables): Command =>
       const database = readOptions(variables);
       expectFile(database);
       const lastIds = await raiseDatabaseIds(database, {
-        ...{ by, withoutPasskeys, withoutFactors, keepsTokens: keepTokens },
+        by,
+        withoutPasskeys,
+        withoutFactors,
+        keepsTokens: keepTokens,
       });
       const text = keepTokens ? `${describeIds(lastIds)} Nothing else is changed.` : describeLastIds(lastIds);
       await write(`${json ? toJson({ last_ids: lastIds }) : text}\n`);

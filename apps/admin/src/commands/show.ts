@@ -48,7 +48,13 @@ export const showCommand = (variables: Variables): Command =>
         const factor = user.factorId === null ? {} : { second_factor: true };
         const times = format.json ? await readTimes(database, user) : {};
         const details = {
-          ...{ last_login_at, imported_at, ...factor, passkeys, identities, email_digest, familiar_networks },
+          last_login_at,
+          imported_at,
+          ...factor,
+          passkeys,
+          identities,
+          email_digest,
+          familiar_networks,
         };
         await printUser(user, format, { ...details, ...times });
       });

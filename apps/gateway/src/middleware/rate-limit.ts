@@ -129,7 +129,10 @@ export function addressLimit({ quota, addresses, delayOf }: RateLimiter) {
         return { count, nextReset: new Date(nextReset), start: nextReset - windowMs };
       },
       // The store resets counters itself. Requests are never refunded.
-      ...{ init: ignore, decrement: ignore, reset: ignore, kill: ignore },
+      init: ignore,
+      decrement: ignore,
+      reset: ignore,
+      kill: ignore,
     },
   });
   const [hook] = new Elysia().use(plugin).event.beforeHandle ?? [];

@@ -100,8 +100,12 @@ export function createAccountPage(context: LoginContext): CardPages {
   const unverified = `<p id="unverified" hidden>${account.unverified} <button type="button" class="link" id="verify">${account.verify}</button></p>\n`;
   return {
     [ACCOUNT_PATH]: createCard({
-      ...{ path: ACCOUNT_PATH, title: account.title, script: "account.js" },
-      ...{ product, texts, assets },
+      path: ACCOUNT_PATH,
+      title: account.title,
+      script: "account.js",
+      product,
+      texts,
+      assets,
       content: `<p class="status" id="status" role="status" tabindex="-1"></p>
 ${loginSteps(context)}
 <div id="user" hidden>

@@ -65,7 +65,9 @@ export function readAuthorizationRequest(query: string, server: AuthorizationSer
   const state = get("state");
   const isStateValid = !isRepeated("state") && (state === undefined || [...state].length <= STATE_MAX_LENGTH);
   const to: Return = {
-    ...{ client, redirectUri, state: isStateValid ? state : undefined },
+    client,
+    redirectUri,
+    state: isStateValid ? state : undefined,
     isClicked: !redirectUri.startsWith("https:"),
   };
   const acrValues = get("acr_values")?.split(" ") ?? [];
@@ -75,7 +77,9 @@ export function readAuthorizationRequest(query: string, server: AuthorizationSer
   if (error !== null) return { kind: "error", to, url: errorUrl(to, error, server.issuer) };
   const loginHint = get("login_hint");
   return {
-    ...{ kind: "request", ...to, challenge },
+    kind: "request",
+    ...to,
+    challenge,
     loginHint: loginHint !== undefined && loginHint.length <= EMAIL_MAX_LENGTH ? loginHint : undefined,
     requiresSecondFactor: acrValues.includes("2fa") && !acrValues.includes("1fa"),
     isRegistration: get("prompt") === "create",

@@ -63,8 +63,13 @@ const cardOf = (
   script?: AssetName,
 ): PageOptions =>
   createCard({
-    ...{ product, texts, assets },
-    ...{ path: AUTHORIZE_PATH, title, content, ...(script && { script }) },
+    product,
+    texts,
+    assets,
+    path: AUTHORIZE_PATH,
+    title,
+    content,
+    ...(script && { script }),
   });
 
 const problemContent = (

@@ -110,13 +110,19 @@ ${rule === undefined ? "" : `<p class="rule" id="${id}-rule">${rule}</p>\n`}<p c
 /** The first field of every form that logs in. */
 export const emailField = ({ texts }: Pick<CardContext, "texts">, id?: string): string =>
   field({
-    ...{ name: "email", label: texts.common.email, type: "email", autocomplete: "username" },
+    name: "email",
+    label: texts.common.email,
+    type: "email",
+    autocomplete: "username",
     ...(id && { id }),
   });
 
 export const newPasswordField = ({ texts, rules }: CardContext, id = "new-password"): string =>
   field({
-    ...{ name: "password", id, type: "password", autocomplete: "new-password" },
+    name: "password",
+    id,
+    type: "password",
+    autocomplete: "new-password",
     label: id === "new-password" ? texts.common.newPassword : texts.common.password,
     show: texts.common.show,
     rule: texts.common.passwordRule(rules.passwordMinLength, PASSWORD_MAX_LENGTH),

@@ -99,7 +99,10 @@ function pagesOf(context: CardContext): Readonly<Record<string, LinkPage>> {
 /** The e-mail is for the login that follows, and for the password manager. */
 const chosenPassword = (context: CardContext): string => `${newPasswordField(context)}
 ${field({
-  ...{ name: null, id: "username", type: "email", autocomplete: "username" },
+  name: null,
+  id: "username",
+  type: "email",
+  autocomplete: "username",
   label: context.texts.common.email,
   rule: context.texts.links.optionalEmail,
   isRequired: false,
@@ -111,8 +114,12 @@ export const createLinkPages = (context: CardContext): CardPages =>
     const { title, action, intro, fields = "", button, success, next, renewal } = page;
     const link = (way: Way) => `<a href="${relativeUrl(path, way.path)}">${unbroken(way.text)}</a>`;
     return createCard({
-      ...{ path, title, script: "links.js" },
-      ...{ product: context.product, texts: context.texts, assets: context.assets },
+      path,
+      title,
+      script: "links.js",
+      product: context.product,
+      texts: context.texts,
+      assets: context.assets,
       content: `<h1>${unbroken(title)}</h1>
 ${form(`id="link-form" data-action="${action}"`, unbroken(`<p>${intro}</p>\n${fields}`), unbroken(button))}
 <div id="success" tabindex="-1" hidden>

@@ -11,7 +11,10 @@ export interface LoginContext extends CardContext {
 
 const passwordField = ({ texts }: CardContext): string =>
   field({
-    ...{ name: "password", label: texts.common.password, type: "password", autocomplete: "current-password" },
+    name: "password",
+    label: texts.common.password,
+    type: "password",
+    autocomplete: "current-password",
     show: texts.common.show,
   });
 
@@ -43,7 +46,10 @@ function registrationStep(context: LoginContext): string {
   const { common, login, register } = context.texts;
   const ways = context.featurePages.flatMap((pages) => pages.registrationWays?.(context) ?? []);
   const username = field({
-    ...{ name: "username", id: "register-username", label: common.username, autocomplete: "off" },
+    name: "username",
+    id: "register-username",
+    label: common.username,
+    autocomplete: "off",
     rule: register.usernameRule,
   });
   const email = emailField(context, "register-email");

@@ -25,7 +25,12 @@ export function pageRoutes(options: PageRoutesOptions) {
   const { createDocument, assets, product, rules, features, featurePages } = options;
   const { sendsMail, languages } = rules;
   const contextOf = (language: Language): LoginContext => ({
-    ...{ product, texts: PAGE_TEXTS[language], assets, rules, features, featurePages },
+    product,
+    texts: PAGE_TEXTS[language],
+    assets,
+    rules,
+    features,
+    featurePages,
   });
   const json = once(async () =>
     createText(await createDocument(), { type: "application/json; charset=utf-8" }),

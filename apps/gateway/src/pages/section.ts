@@ -24,7 +24,10 @@ ${content}
  */
 export const currentPasswordField = (id: string, { texts, rules }: CardContext): string =>
   field({
-    ...{ name: "current_password", id, type: "password", autocomplete: "current-password" },
+    name: "current_password",
+    id,
+    type: "password",
+    autocomplete: "current-password",
     label: texts.common.currentPassword,
     show: texts.common.show,
     isRequired: false,

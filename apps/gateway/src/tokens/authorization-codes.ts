@@ -59,7 +59,10 @@ export function createAuthorizationCodes(materials: KeyMaterials): Authorization
       if (!payload) return null;
       const [, userId, , nonce, version, login, ownClientId, uriDigest, challengeDigest] = payload;
       return {
-        ...{ userId, nonce, version, login },
+        userId,
+        nonce,
+        version,
+        login,
         isOf: (clientId) => clientId === ownClientId,
         isFor: (redirectUri) => redirectUri === undefined || digest(redirectUri) === uriDigest,
         isVerifiedBy: (verifier) => digest(challengeOf(verifier)) === challengeDigest,

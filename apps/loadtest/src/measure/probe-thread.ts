@@ -27,7 +27,12 @@ export type ProbeMessage = "ready" | ProbeResult;
 declare const self: Worker;
 
 const PROBE: LoadRequest = {
-  ...{ operation: "probe", method: "GET", path: "/healthz", headers: {}, body: null, expected: 200 },
+  operation: "probe",
+  method: "GET",
+  path: "/healthz",
+  headers: {},
+  body: null,
+  expected: 200,
 };
 
 let client: HttpClient | null = null;

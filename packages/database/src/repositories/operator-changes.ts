@@ -81,8 +81,13 @@ export function createOperatorChanges(
   ): Promise<User | null> => {
     await expectFreeEmail(transaction, email, old.id);
     const values = {
-      ...{ email, emailVerified: false, pendingEmail: null, linkRevision: sql`${users.linkRevision} + 1` },
-      ...{ ...endedPassword, ...endedLogins, factorId: null },
+      email,
+      emailVerified: false,
+      pendingEmail: null,
+      linkRevision: sql`${users.linkRevision} + 1`,
+      ...endedPassword,
+      ...endedLogins,
+      factorId: null,
     };
     const changed = await update(transaction, values, eq(users.id, old.id));
     if (changed) await deleteFactor(transaction, changed);
@@ -116,7 +121,11 @@ export function createOperatorChanges(
     const isActivated = isActive === true && !before.isActive;
     const isUnverified = emailVerified === false && before.emailVerified;
     const values = {
-      ...{ roles: roles && [...roles], claims, locale, username, emailVerified },
+      roles: roles && [...roles],
+      claims,
+      locale,
+      username,
+      emailVerified,
       isActive: isActive === before.isActive ? undefined : isActive,
       ...((isRoleRemoved || isActivated || isUnverified) && revocation()),
     };

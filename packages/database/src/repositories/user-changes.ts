@@ -126,7 +126,11 @@ export function createUserChanges(dialect: Dialect) {
       const { username, emailVerified, locale, hashedPassword, networkDigest } = change;
       const { passwordChangeTokenId, keepsPasskeys, endsUnverifiedFactor, notifies } = change;
       const values = {
-        ...{ username, emailVerified, locale, hashedPassword, importedHash: null },
+        username,
+        emailVerified,
+        locale,
+        hashedPassword,
+        importedHash: null,
         ...revocation(passwordChangeTokenId),
         ...(!keepsPasskeys && withoutPasskeys),
         ...(endsUnverifiedFactor && withoutUnverifiedFactor),
@@ -165,7 +169,10 @@ export function createUserChanges(dialect: Dialect) {
       condition: SQL | undefined,
     ): Promise<User | null> => {
       const values = {
-        ...{ ...password, emailVerified: true, pendingEmail: null, ...endedLogins },
+        ...password,
+        emailVerified: true,
+        pendingEmail: null,
+        ...endedLogins,
         linkRevision: sql`${users.linkRevision} + 1`,
         loginCodeRevision: sql`${users.loginCodeRevision} + 1`,
         factorId: null,

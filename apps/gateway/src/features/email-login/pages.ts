@@ -7,7 +7,10 @@ import { MAIL_MARK } from "../../pages/marks.ts";
 const codeLogin = (context: CardContext): string => {
   const { login } = context.texts;
   const code = field({
-    ...{ name: "code", label: login.codeLabel, autocomplete: "one-time-code", isNumeric: true },
+    name: "code",
+    label: login.codeLabel,
+    autocomplete: "one-time-code",
+    isNumeric: true,
     rule: login.codeRule,
   });
   return `<details id="code-section" class="way">

@@ -62,8 +62,12 @@ export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
       if (findRedirectUri(client.redirectUris, redirect_uri) === undefined) unknown("redirect_uri");
       audit("authorization_code.issued", user.email, user.id, { client: client_id });
       const code = authorizationCodes.issue({
-        ...{ userId: user.id, version: user.tokenVersion, login: token.login },
-        ...{ clientId: client_id, redirectUri: redirect_uri, challenge: code_challenge },
+        userId: user.id,
+        version: user.tokenVersion,
+        login: token.login,
+        clientId: client_id,
+        redirectUri: redirect_uri,
+        challenge: code_challenge,
       });
       return { code, iss: issuer };
     },

@@ -14,8 +14,14 @@ export const identityFeature = optionalFeature(
     const identityService = createIdentityService({
       providers: providers.map((settings) => openProvider(settings)),
       redirectUris,
-      ...{ users, identities, factors, oidcStates: keys.oidcStates },
-      ...{ canLogIn, sendsMail, createsUsers, owner },
+      users,
+      identities,
+      factors,
+      oidcStates: keys.oidcStates,
+      canLogIn,
+      sendsMail,
+      createsUsers,
+      owner,
     });
     return {
       operations: identityOperations(identityService, login),

@@ -58,8 +58,13 @@ export function createGithubClient({ issuer, clientId, clientSecret, scope }: Oi
   return {
     authorizationUrl: async ({ redirectUri, challenge, state }) => {
       const parameters = {
-        ...{ response_type: "code", client_id: clientId, redirect_uri: redirectUri, scope, state },
-        ...{ code_challenge: challenge, code_challenge_method: "S256" },
+        response_type: "code",
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        scope,
+        state,
+        code_challenge: challenge,
+        code_challenge_method: "S256",
       };
       return `${issuer}/login/oauth/authorize?${new URLSearchParams(parameters)}`;
     },
@@ -69,8 +74,11 @@ export function createGithubClient({ issuer, clientId, clientSecret, scope }: Oi
         throw new Error("The response is of another issuer");
       const token = await inTime(
         redeemCode(issuer, {
-          ...{ client_id: clientId, client_secret: clientSecret, code },
-          ...{ code_verifier: verifier, redirect_uri: redirectUri },
+          client_id: clientId,
+          client_secret: clientSecret,
+          code,
+          code_verifier: verifier,
+          redirect_uri: redirectUri,
         }),
       );
       const headers = { ...HEADERS, authorization: `Bearer ${token}` };

@@ -167,8 +167,12 @@ export function createOidcClient(settings: OidcProvider, now: () => number): Pro
   return {
     async authorizationUrl({ redirectUri, challenge, state, nonce }) {
       const url = oidc.buildAuthorizationUrl(await configure(), {
-        ...{ redirect_uri: redirectUri, scope: settings.scope, state, nonce },
-        ...{ code_challenge: challenge, code_challenge_method: "S256" },
+        redirect_uri: redirectUri,
+        scope: settings.scope,
+        state,
+        nonce,
+        code_challenge: challenge,
+        code_challenge_method: "S256",
       });
       return url.href;
     },
@@ -183,7 +187,9 @@ export function createOidcClient(settings: OidcProvider, now: () => number): Pro
         const grant = (keys: oidc.Configuration) =>
           inTime(
             oidc.authorizationCodeGrant(keys, url, {
-              ...{ pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce },
+              pkceCodeVerifier: verifier,
+              expectedState: state,
+              expectedNonce: nonce,
               idTokenExpected: true,
             }),
           );

@@ -38,7 +38,8 @@ export async function fetchBounded(
 ): Promise<{ readonly status: number; readonly headers: Headers; readonly content: string | null }> {
   try {
     const response = await fetch(url, {
-      ...{ ...options, signal: AbortSignal.timeout(TIMEOUT_MS) },
+      ...options,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       // The provider can close an idle connection at the moment at which it is used again.
       keepalive: false,
     });

@@ -82,7 +82,10 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     providers.find(({ settings }) => settings.name === name) ?? reject422(["path", parameter]);
 
   const bindingOf = ({ name, issuer, clientId }: OidcProvider, redirectUri: string) => ({
-    ...{ provider: name, issuer, clientId, redirectUri },
+    provider: name,
+    issuer,
+    clientId,
+    redirectUri,
   });
 
   /** @throws EMAIL_NOT_VERIFIED if mail is configured and the user has not proved the e-mail */

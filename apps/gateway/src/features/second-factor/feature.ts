@@ -13,8 +13,15 @@ export const secondFactorFeature = optionalFeature(
     const { users, factors, outbox } = database;
     const { sendsMail } = config.accounts;
     const secondFactor = createSecondFactor({
-      ...{ users, factors, outbox, factorStates: keys.factorStates },
-      ...{ issuer, owner, tokens, sendsMail, clearWrongPasswords },
+      users,
+      factors,
+      outbox,
+      factorStates: keys.factorStates,
+      issuer,
+      owner,
+      tokens,
+      sendsMail,
+      clearWrongPasswords,
       cipher: factorCipher,
     });
     return {

@@ -13,12 +13,20 @@ const button = (id: string, text: string): string =>
 
 function enrolment({ texts: { account }, rules, assets }: CardContext, path: string): string {
   const code = field({
-    ...{ name: "code", id: "factor-new-code", label: account.factorCode, autocomplete: "one-time-code" },
-    ...{ rule: account.factorCodeRule, isNumeric: true },
+    name: "code",
+    id: "factor-new-code",
+    label: account.factorCode,
+    autocomplete: "one-time-code",
+    rule: account.factorCodeRule,
+    isNumeric: true,
   });
   const mailed = field({
-    ...{ name: "email_code", id: "factor-email-code", label: account.factorMailCode, autocomplete: "off" },
-    ...{ rule: account.factorMailRule, isNumeric: true },
+    name: "email_code",
+    id: "factor-email-code",
+    label: account.factorMailCode,
+    autocomplete: "off",
+    rule: account.factorMailRule,
+    isNumeric: true,
   });
   return `<div id="factor-create" tabindex="-1" hidden>
 <p>${account.factorScan}</p>
@@ -34,7 +42,10 @@ ${form(`id="factor-create-form"`, rules.sendsMail ? `${code}\n${mailed}` : code,
 function present(context: CardContext): string {
   const { account } = context.texts;
   const code = field({
-    ...{ name: "code", id: "factor-proof", label: account.factorProof, autocomplete: "one-time-code" },
+    name: "code",
+    id: "factor-proof",
+    label: account.factorProof,
+    autocomplete: "one-time-code",
     rule: account.factorProofRule,
   });
   return `<div id="factor-on" hidden>
@@ -86,7 +97,10 @@ const factorStep = ({ texts: { login } }: CardContext): string => `<div id="fact
 ${form(
   `id="factor-form"`,
   field({
-    ...{ name: "code", id: "factor-code", label: login.factorLabel, autocomplete: "one-time-code" },
+    name: "code",
+    id: "factor-code",
+    label: login.factorLabel,
+    autocomplete: "one-time-code",
     rule: login.factorRule,
   }),
   login.factorButton,
