@@ -16,16 +16,22 @@ import { unknownParameter } from "./issues.ts";
 
 type Members = Record<string, unknown>;
 
+/** Clients leave out what they do not set. An enumeration that lists null states what it means. */
+const isNullable = (schema: unknown): boolean =>
+  Type.IsNull(schema) || (Type.IsUnion(schema) && schema.anyOf.some(isNullable));
+
 /**
- * Returns a function that returns the value if it is valid.
+ * Returns a function that returns the value if it is valid, and throws INVALID_REQUEST with all issues otherwise.
  * @param refine finds further issues in values that the schema accepts. @default none
- * @throws INVALID_REQUEST with all issues
+ * @throws {TypeError} if a member of the schema can be null
  */
 export function validator<Schema extends Type.TObject>(
   schema: Schema,
   location: "body" | "query" | "path",
   refine: (value: Type.Static<Schema>) => readonly ValidationIssue[] = () => [],
 ): (value: unknown) => Type.Static<Schema> {
+  for (const [name, property] of Object.entries(schema.properties))
+    if (isNullable(property)) throw new TypeError(`The member ${name} of a request can be null`);
   const compiled = Compile(schema);
   const maxLengths = Object.entries(schema.properties).flatMap(([name, property]) =>
     "maxLength" in property && typeof property.maxLength === "number"
