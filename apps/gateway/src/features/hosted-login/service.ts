@@ -32,6 +32,9 @@ export interface HostedLogin {
   verifyExchange(body: CodeExchangeRequest, request: RequestContext): Promise<VerifiedLogin>;
 }
 
+/** Longer than a code is valid: the clocks of replicas can differ by a minute, and a clock can be set back. */
+const REMEMBERED_MS = CODE_LIFETIME_MS + 60 * 1000;
+
 const unknown = (name: string): never => {
   const issue = { loc: ["body", name], msg: "is not configured", type: "not_configured" };
   throw new ServiceError("INVALID_REQUEST", { issues: [issue] });
@@ -39,7 +42,7 @@ const unknown = (name: string): never => {
 
 export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
   const { users, authorizationCodes, clients, issuer, expectToken, store } = options;
-  const usedCodes = store.fixedWindow({ name: "authorization-code", windowMs: CODE_LIFETIME_MS });
+  const usedCodes = store.fixedWindow({ name: "authorization-code", windowMs: REMEMBERED_MS });
   const findClient = (id: string) => clients.find(({ clientId }) => clientId === id);
 
   /** Whether the user of a code could still have the token of its login. */

@@ -4,6 +4,7 @@ import type { AuthorizationResponse, ExchangedToken } from "@latchkey/contracts"
 import { inFullRun } from "@latchkey/testing/full-run";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { openRedisStore } from "../../../src/rate-limit/redis-store.ts";
+import { createMemoryStore } from "../../../src/rate-limit/store.ts";
 import type { ClientResponse } from "../../support/client.ts";
 import { enrolFactor } from "../../support/factors.ts";
 import { forge, openToken, secondsFromNow } from "../../support/forge-token.ts";
@@ -228,6 +229,18 @@ test("the metadata is below an issuer without a path, and every origin can read 
   const issuer = `${url}/login`;
   await using prefixed = await startWithClients({ env: { PUBLIC_URL: issuer, AUTH_ISSUER: issuer } });
   expect((await fetch(`${prefixed.url}/.well-known/oauth-authorization-server`)).status).toBe(404);
+});
+
+test("a code works once also where a clock is behind the one by which it ends", async () => {
+  let elapsedMs = 0;
+  await using service = await startWithClients({ store: createMemoryStore(() => elapsedMs) });
+  const { token } = await service.createUser();
+  const code = await codeOf(service, token);
+  expect((await exchange(service, code)).status).toBe(200);
+  // The clock of a replica, or one that was set back: the code is still valid when its use is a minute ago.
+  elapsedMs += 60_500;
+  setSystemTime(Date.now() + 30_000);
+  expect(errorOf(await exchange(service, code))).toEqual(GRANT);
 });
 
 inFullRun(redisTest)("a code works once over replicas that share a Redis", async () => {
