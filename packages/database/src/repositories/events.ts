@@ -146,10 +146,13 @@ export function createEventRepository(
     return state;
   };
 
-  /** Deletes the events with the lowest ids, a slice at a time. */
-  const deleteAll = () =>
+  const lastId = { last: sql<number | string>`coalesce(max(${id}), 0)` };
+  const lastIds = prepare(orm.select(lastId).from(events));
+  /** Deletes the events up to this one, a slice at a time. Later ones belong to whoever has turned the recording on again. */
+  const deleteUntil = ([{ last } = { last: 0 }]: Awaited<ReturnType<typeof lastIds>>) =>
     readSlices(0, async () => {
-      const slice = orm.select({ id }).from(events).orderBy(asc(id)).limit(SLICE_ROWS);
+      const isEnded = lte(id, Number(last));
+      const slice = orm.select({ id }).from(events).where(isEnded).orderBy(asc(id)).limit(SLICE_ROWS);
       const isInSlice = sql`${id} ${isReturnedBy(slice.getSQL())}`;
       const deleted = await run(orm.delete(events).where(isInSlice).returning({ id }));
       return deleted.length === SLICE_ROWS ? 0 : null;
@@ -216,7 +219,9 @@ export function createEventRepository(
       return count;
     },
     enable: async (days) => {
-      if (!(await getState())) await deleteAll();
+      // The ids come first: if the recording is off after that, all events with these ids are of before.
+      const ended = await lastIds({});
+      if (!(await getState())) await deleteUntil(ended);
       await transact(async (transaction) => {
         // A change that began before, and is not committed yet, would not be recorded, although its reader expects all.
         for (const statement of lockUsers) await transaction.execute(statement);
@@ -227,13 +232,13 @@ export function createEventRepository(
       });
     },
     disable: async () => {
-      // On PostgreSQL, the change of the state disables the triggers of users.
-      if (await getState())
-        await transact(async (transaction) => {
-          for (const statement of lockUsers) await transaction.execute(statement);
-          await transaction.update(eventsState).set({ days: null });
-        });
-      await deleteAll();
+      const ended = await transact(async (transaction) => {
+        for (const statement of lockUsers) await transaction.execute(statement);
+        // On PostgreSQL, the change of the state disables the triggers of users.
+        await transaction.update(eventsState).set({ days: null });
+        return transaction.select(lastId).from(events);
+      });
+      await deleteUntil(ended);
     },
   };
 }

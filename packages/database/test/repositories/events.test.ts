@@ -1,7 +1,13 @@
 /** Events under concurrent changes, after a migration that replaces the table of users, and for other roles of PostgreSQL. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { parsePostgresUrl } from "@latchkey/contracts";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import type { AccountEvent, Database } from "../../src/index.ts";
+import type { AccountEvent, Database, EventRepository } from "../../src/index.ts";
+import { openClient as openLibsqlClient } from "../../src/libsql/client.ts";
+import { dialect as libsql } from "../../src/libsql/dialect.ts";
+import { openClient as openPostgresClient } from "../../src/postgres/client.ts";
+import { dialect as postgres } from "../../src/postgres/dialect.ts";
+import { createEventRepository } from "../../src/repositories/events.ts";
 import { migrateWithExtra } from "../support/extra-migration.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
@@ -48,6 +54,9 @@ async function write(kind: string, { url, reopen }: TestDatabase, indexes: reado
   }
 }
 
+const readTypes = async (events: EventRepository) =>
+  (await events.read({ after: null, limit: 9 }))?.items.map(({ type }) => type);
+
 /** Reads pages until it has read all after `isOver`. */
 async function follow({ events }: Database, isOver: () => boolean): Promise<AccountEvent[]> {
   const found: AccountEvent[] = [];
@@ -90,6 +99,53 @@ test.each(KINDS)(
     expect(created).toHaveLength(CHANGES - numbers.filter(isRolledBack).length);
     const ids = found.map(({ userId }) => userId ?? 0).sort((a, b) => a - b);
     expect(ids).toEqual(created.map(({ id }) => Number(id)).sort((a, b) => a - b));
+  },
+);
+
+/** The repository of a session whose next query outside of a transaction waits for `interrupt`. */
+async function openInterrupted(kind: string, { url }: TestDatabase, interrupt: () => Promise<unknown>) {
+  const [client, dialect] =
+    kind === "libsql"
+      ? [await openLibsqlClient(url.slice("file:".length), 4_000), libsql]
+      : [
+          openPostgresClient({
+            ...{ address: parsePostgresUrl(url), size: 2, deadlineMs: 4_000 },
+            preparedStatements: { mode: "false" },
+          }),
+          postgres,
+        ];
+  let isInterrupted = false;
+  const run: typeof client.run = async (query) => {
+    if (!isInterrupted) {
+      isInterrupted = true;
+      await interrupt();
+    }
+    return client.run(query);
+  };
+  return {
+    ...createEventRepository({ ...client, run }, dialect),
+    [Symbol.asyncDispose]: async () => client.close(),
+  };
+}
+
+test.each(KINDS)(
+  "on %s, an operator who turns events off or on deletes none of those that another one records meanwhile",
+  async (kind) => {
+    await using testDatabase = await open(kind);
+    const { users, events } = testDatabase.database;
+    let count = 0;
+    const turnOn = async () => {
+      await events.enable(30);
+      await users.create({ ...ada, email: `${++count}`, username: `${count}` });
+    };
+    await turnOn();
+    await using off = await openInterrupted(kind, testDatabase, turnOn);
+    await off.disable();
+    expect(await readTypes(events)).toEqual(["user.created"]);
+    await events.disable();
+    await using on = await openInterrupted(kind, testDatabase, turnOn);
+    await on.enable(7);
+    expect(await readTypes(events)).toEqual(["user.created"]);
   },
 );
 
