@@ -1,7 +1,8 @@
 /**
  * Fixed windows in this process. The number of windows is bounded, and a live window is never dropped to make room. When all
- * windows are in use, new clients from the same network share a window.
+ * windows are in use, new clients from the same network share a window, and so do a few other new keys.
  */
+import { createHmac, randomBytes } from "node:crypto";
 import { isIP } from "node:net";
 import type { WindowLimit } from "@latchkey/limits";
 import ipaddr from "ipaddr.js";
@@ -45,6 +46,12 @@ const MAX_DELETED_AT_ONCE = 100;
  * 100,000 networks of the second size. An internet registry assigns a whole network of this size to one provider.
  */
 const NETWORK_PARTS = [3, 2];
+
+/** No client knows which keys that are not addresses, such as user ids, share a window: one of 65,536. */
+const GROUP_KEY = randomBytes(32);
+const GROUP_HEX_CHARACTERS = 4;
+const groupOf = (key: string): string =>
+  createHmac("sha256", GROUP_KEY).update(key).digest("hex").slice(0, GROUP_HEX_CHARACTERS);
 
 /** A class, because a closure for each request prolongs the pauses of the garbage collector. */
 class CountedRequest implements Increment {
@@ -118,9 +125,9 @@ export function createFixedWindow({ windowMs }: WindowLimit, now = monotonicNow,
   };
 }
 
-/** Keys that are not addresses, such as user ids, form one network. */
+/** Keys that are not addresses form 65,536 networks of the first size, and one of the second. */
 function networkOf(key: string, length: number): string {
-  if (isIP(key) === 0) return "";
+  if (isIP(key) === 0) return length === NETWORK_PARTS[0] ? groupOf(key) : "";
   const address = ipaddr.parse(key);
   const parts = "parts" in address ? address.parts : address.octets;
   return `${address.kind()} ${parts.slice(0, length)}`;

@@ -15,13 +15,22 @@ function createFullStore(maxKeys?: number) {
   return { window, clock, count };
 }
 
-test("when all counters are in use, new clients of one IPv6 /48, of one IPv4 /24, and keys that are not addresses share a counter; known keys keep theirs", () => {
+test("when all counters are in use, new clients of one IPv6 /48 and of one IPv4 /24 share a counter; known keys keep theirs", () => {
   const { count } = createFullStore();
   expect(count("2001:db8:1::", "2001:db8:1:2::", "2001:db8:1:ffff::")).toEqual([1, 2, 3]);
   expect(count("192.0.2.0", "192.0.2.128", "192.0.2.255")).toEqual([1, 2, 3]);
-  expect(count("1", "unknown", "2")).toEqual([1, 2, 3]);
   expect(count("2001:db8:2::", "2001:db9:1::", "192.0.3.0", "192.1.2.0")).toEqual([1, 1, 1, 1]);
   expect(count("first 0", "first 99", "first 0")).toEqual([2, 2, 3]);
+});
+
+test("when all counters are in use, one user cannot use up the limit of the others, and a new key cannot start its own anew", () => {
+  const { count } = createFullStore();
+  const [first = 0, ...others] = count(...Array.from({ length: 40 }, () => "1:0"));
+  expect([first, others.at(-1)]).toEqual([1, 40]);
+  // Any two users share a counter by chance only, one of 65,536.
+  const users = count(...Array.from({ length: 100 }, (_, index) => `${index + 2}:0`));
+  expect(users.filter((counted) => counted > 10).length).toBeLessThan(3);
+  expect(count("1:0")).toEqual([41]);
 });
 
 test("when all counters are in use, a network's counter has a window of the same length", () => {
