@@ -48,6 +48,7 @@ export interface AdminClient {
   deleteUser(id: number, options?: ChangeOptions): Promise<void>;
   revokeUserTokens(id: number, options?: ChangeOptions): Promise<void>;
   removeUserPasskeys(id: number, options?: ChangeOptions): Promise<void>;
+  removeUserFactor(id: number, options?: ChangeOptions): Promise<void>;
   sendUserPasswordReset(id: number, options?: ChangeOptions): Promise<void>;
   countUsers(options?: RequestOptions): Promise<AdminStats>;
   /**
@@ -77,6 +78,7 @@ export function createAdminClient({ apiKey, ...options }: AdminClientOptions): A
     deleteUser: (id, init) => send("DELETE", "/admin/users/{id}", ...change(id, init)),
     revokeUserTokens: (id, init) => send("DELETE", "/admin/users/{id}/tokens", ...change(id, init)),
     removeUserPasskeys: (id, init) => send("DELETE", "/admin/users/{id}/passkeys", ...change(id, init)),
+    removeUserFactor: (id, init) => send("DELETE", "/admin/users/{id}/factor", ...change(id, init)),
     sendUserPasswordReset: (id, init) =>
       send("POST", "/admin/users/{id}/password-reset", ...change(id, init)),
     readEvents: (query, init = {}) => {

@@ -4,6 +4,7 @@ import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 import { createAdminClient, LatchkeyError } from "../src/admin.ts";
+import type { operations } from "../src/admin-schema.ts";
 import { errorOf } from "./support/service.ts";
 
 setDefaultTimeout(60_000);
@@ -17,6 +18,8 @@ test("a program administers users with its key, and gets typed errors", async ()
   await using service = startProcess({ ...variables, ...administration });
   const url = String((await service.line("ready")).administration).replace(/\/admin$/, "");
   const admin = createAdminClient({ baseUrl: url, apiKey: KEY });
+  // Each operation has a method: otherwise, this is a type error.
+  admin satisfies Readonly<Record<keyof operations, unknown>>;
   const { id } = await admin.createUser({
     email: "ada@example.com",
     username: "ada",
@@ -32,6 +35,7 @@ test("a program administers users with its key, and gets typed errors", async ()
   expect(found).toEqual(["ada", "bob"]);
   expect(await admin.countUsers()).toMatchObject({ users: 2, inactive: 1 });
   await admin.revokeUserTokens(id, { reason: "lost" });
+  expect(await errorOf(admin.removeUserFactor(id))).toMatchObject({ code: "FACTOR_NOT_FOUND" });
   await admin.deleteUser(id);
   expect(await errorOf(admin.getUser(id))).toMatchObject({ status: 404, code: "USER_NOT_FOUND" });
   // No events are recorded.
