@@ -103,7 +103,12 @@ test.each([
 test("the response of another issuer, and another verifier, are rejected before the code is sent", async () => {
   const github = await startWithGithub({});
   await using _ = github.resources;
-  for (const given of [{ iss: "https://example.com" }, { code_verifier: createVerifier().verifier }])
+  for (const given of [
+    { iss: "https://example.com" },
+    // Begins with the issuer, and is another host.
+    { iss: `${github.issuer}.example.com` },
+    { code_verifier: createVerifier().verifier },
+  ])
     expect((await github.logIn(given)).status).toBe(401);
   expect(github.requests).toEqual([]);
 });
