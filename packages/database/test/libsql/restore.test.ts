@@ -25,6 +25,22 @@ async function readState(path: string): Promise<State | undefined> {
   return (await querySqlite<State>(`file:${path}`, `select ${columns} ${newest}`))[0];
 }
 
+test("a replaced file that is older than the backup in one table does not tell which ids were used", async () => {
+  await using folder = await openFolder();
+  const [path, copy] = [join(folder.path, "latchkey.db"), join(folder.path, "copy.db")];
+  const database = await openDatabase({ url: folder.databaseUrl });
+  await database.migrate();
+  await database.users.create({ email: "ada@example.com", username: "ada", hashedPassword: "salt$digest" });
+  await database.todos.create({ title: "kept", completed: false });
+  await backUpFile(path, copy);
+  await database.close();
+  releaseLocks();
+  for (const table of ["todos", "sqlite_sequence where name = 'todos'"])
+    await querySqlite(folder.databaseUrl, `delete from ${table}`);
+  const lastIds = await restoreFile(path, copy, { withoutPasskeys: false, prepare: async () => {} });
+  expect(lastIds).toMatchObject({ users: 1_000_001, todos: 1_000_001 });
+});
+
 test("a restore that ends before the move leaves the replaced file, and moves a file with raised ids and versions", async () => {
   await using folder = await openFolder();
   const [path, copy] = [join(folder.path, "latchkey.db"), join(folder.path, "copy.db")];
