@@ -62,6 +62,9 @@ eachDatabase((startOn) => {
     expect(changed).toMatchObject({ username: "countess", email_verified: true, roles: ["c"] });
     await service.login({ ...ada, password: "another password" });
     expect((await call("PATCH", path, { body: {} })).body).toEqual((await call("GET", path)).body);
+    // The owner of the new e-mail has not proved it.
+    const promoted = await call("PATCH", path, { body: { email: "new@example.org", roles: ["d"] } });
+    expect(promoted).toMatchObject({ status: 403, body: { code: "EMAIL_NOT_VERIFIED" } });
     const moved = await call("PATCH", path, { body: { email: "new@example.org" } });
     expect(moved.body).toMatchObject({
       email: "new@example.org",
