@@ -213,6 +213,23 @@ test("a login reads the user twice, also a wrong or unknown one, and an authenti
   expect(calls).toEqual(["users.findById"]);
 });
 
+test("the network of a login whose tokens were revoked before it was stored does not become familiar", async () => {
+  await using service = await start({
+    wrapDatabase: ({ users }) => ({
+      users: {
+        storeNetwork: async (id, ...network) => {
+          await users.revokeTokens(id);
+          return users.storeNetwork(id, ...network);
+        },
+      },
+    }),
+  });
+  await register(service);
+  const registered = await digestsOf(service);
+  expect(await statusOf(service, ABROAD)).toBe(200);
+  expect(await digestsOf(service)).toEqual(registered);
+});
+
 test.each([
   ["network", "storeNetwork", "NetworkNotStored"],
   ["time", "storeLogin", "LoginTimeNotStored"],
