@@ -257,3 +257,14 @@ eachDatabase((start) => {
     expect(one?.body).toEqual(other?.body);
   });
 });
+
+test("codes that prove the owner count, per client address, against the limit of logins with a code", async () => {
+  const limits = { RATE_LIMIT_LOGIN: "2/minute", RATE_LIMIT_PASSWORD_CHANGE: "100/minute" };
+  await using service = await startWithFactors({ env: { RATE_LIMIT_ENABLED: "true", ...limits } });
+  const { token, password, application } = await enrolFactor(service, await createVerified(service));
+  const body = { current_password: password, code: wrongCode(application) };
+  const statuses: number[] = [];
+  for (const path of ["removal", "recovery-codes", "options"])
+    statuses.push((await service.call("POST", `/auth/factor/${path}`, { token, body })).status);
+  expect(statuses).toEqual([403, 403, 429]);
+});
