@@ -310,6 +310,7 @@ eachDatabase((startOn) => {
       ['{"a/b":null}', ["a/b"], "claim_type"],
       ['{"a":{"b":1}}', ["a"], "claim_type"],
       ['{"a":{"b":1,"b":2}}', ["a"], "claim_type"],
+      ['{"a":[{"b":1}]}', ["a"], "claim_type"],
       [depth(2), ["a"], "claim_type"],
       [depth(60), ["a"], "claim_type"],
       ['{"a":1e400}', ["a"], "claim_type"],

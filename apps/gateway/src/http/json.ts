@@ -143,7 +143,10 @@ export const readJsonClaims =
     if (json.length > CLAIMS_MAX_LENGTH)
       throw new InvalidMember(name, `must have at most ${CLAIMS_MAX_LENGTH} characters`);
     const claims: object = JSON.parse(json);
-    const isFlat = Object.values(claims).every((value) => typeof value !== "object" || Array.isArray(value));
+    // The names in other values would be counted, too: those are not valid anyway.
+    const isFlat = Object.values(claims)
+      .flat()
+      .every((value) => typeof value !== "object");
     if (isFlat && countNames(json) > Object.keys(claims).length)
       throw new InvalidMember(name, "must not have a name twice");
     return claims;
