@@ -1,7 +1,7 @@
 /** A release runs on the schema of a later one if all of its migrations are compatible, on both databases. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../../package.json";
 import { parseOldestRelease } from "../src/compatibility.ts";
@@ -11,8 +11,7 @@ import { openLibsqlTestDatabase } from "./support/libsql-database.ts";
 import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 import { errorOf } from "./support/test-database.ts";
 
-const server = await startPostgresServer();
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedPostgresServer();
 
 const USER = { email: "ada@example.org", username: "ada", hashedPassword: "s$d" };
 

@@ -1,8 +1,8 @@
 /** The migrations of both databases match the tables, create their indexes, and move what they replace. */
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { openDatabase } from "../src/index.ts";
 import { migrateBefore } from "./support/extra-migration.ts";
@@ -11,8 +11,7 @@ import { openPostgresTestDatabase } from "./support/postgres-database.ts";
 
 setDefaultTimeout(30_000);
 
-const server = await startPostgresServer();
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedPostgresServer();
 
 const INDEXES = [
   ...[

@@ -15,7 +15,7 @@ import { serveApplication } from "../support/application.ts";
 import { startCertifiedProvider } from "../support/openid/certified-provider.ts";
 import { CLIENT } from "../support/openid/hostile-provider.ts";
 import { newCredentials, SECRET_KEY } from "../support/service.ts";
-import { sharedBrowser, sharedPostgresServer } from "../support/shared-resources.ts";
+import { migratedPostgresServer, sharedBrowser } from "../support/shared-resources.ts";
 
 setDefaultTimeout(60_000);
 
@@ -102,7 +102,7 @@ inFullRun(describe)("an application with two replicas that alternate", () => {
     mailServer = resources.use(await startMailServer());
     const env = {
       ...PATIENT_HASHING,
-      DATABASE_URL: await (await sharedPostgresServer()).createMigrated(),
+      DATABASE_URL: await (await migratedPostgresServer()).createMigrated(),
       REDIS_URL: resources.use(await startRedisServer()).url,
       AUTH_SECRET_KEY: SECRET_KEY,
       TRUST_PROXY: "1",

@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { SECRET_KEY } from "@latchkey/testing/keys";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
 import { post } from "@latchkey/testing/service-process";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import { type Exposition, scrape } from "../support/exposition.ts";
 import { parseExpression } from "../support/promql.ts";
 import { startInFolder } from "../support/service-process.ts";
+import { migratedPostgresServer } from "../support/shared-resources.ts";
 
 const read = (path: string) => Bun.file(join(ROOT, path)).text();
 
@@ -34,9 +34,9 @@ const TARGET_LABELS = ["job", "instance"];
 
 /** The metrics of a service after a few requests. An embedded database has no pool. */
 async function exposed(): Promise<Exposition> {
-  await using server = await startPostgresServer();
+  const server = await migratedPostgresServer();
   await using service = await startInFolder({
-    ...{ DATABASE_URL: await server.createDatabase(), AUTH_SECRET_KEY: SECRET_KEY },
+    ...{ DATABASE_URL: await server.createMigrated(), AUTH_SECRET_KEY: SECRET_KEY },
     ...{ METRICS_PORT: "0", REDIS_URL: "redis://127.0.0.1:1" },
   });
   const ready = await service.line("ready");

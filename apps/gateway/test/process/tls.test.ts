@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgresServer } from "@latchkey/testing/post
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { startProcess } from "@latchkey/testing/service-process";
 import { redisTest } from "../support/redis.ts";
-import { sharedPostgresServer } from "../support/shared-resources.ts";
+import { migratedPostgresServer } from "../support/shared-resources.ts";
 
 const stack = new AsyncDisposableStack();
 let trusted: ServerCertificate;
@@ -74,7 +74,7 @@ inFullRun(describe.skipIf(!hasOpenssl))("PostgreSQL", () => {
   });
 
   test("a server without TLS is refused, not used unencrypted", async () => {
-    const plainUrl = await (await sharedPostgresServer()).createMigrated();
+    const plainUrl = await (await migratedPostgresServer()).createMigrated();
     const parameters = `sslmode=verify-full&sslrootcert=${trusted.caFile}`;
     expect(await connectionTo(`${plainUrl}?${parameters}`)).toBe("ERR_POSTGRES_TLS_NOT_AVAILABLE");
   });

@@ -27,7 +27,7 @@ import {
   type SentRequest,
 } from "./openapi/contract.ts";
 import { fetchDocument } from "./openapi/document.ts";
-import { sharedHasher, sharedPostgresServer } from "./shared-resources.ts";
+import { migratedPostgresServer, sharedHasher } from "./shared-resources.ts";
 import { exchangeBytes } from "./wire.ts";
 
 export { SECRET_KEY };
@@ -59,7 +59,7 @@ async function openLibsqlFile(): Promise<ServiceDatabase> {
 }
 
 async function openPostgresDatabase(): Promise<ServiceDatabase> {
-  const server = await sharedPostgresServer();
+  const server = await migratedPostgresServer();
   const emptied = await server.openEmptied();
   const { url, query } = emptied;
   const database = await openDatabase({ url });

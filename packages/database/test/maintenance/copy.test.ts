@@ -1,16 +1,15 @@
 /** Sessions that begin during a copy; apps/admin/test/commands/copy.test.ts runs complete copies. */
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { openFolder } from "@latchkey/testing/folder";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { openLibsqlDatabase } from "../../src/libsql/database.ts";
 import { withExclusiveSession as withLibsql } from "../../src/libsql/exclusive-session.ts";
 import { withExclusiveSession as withPostgres } from "../../src/postgres/exclusive-session.ts";
-import { openPostgresTestDatabase } from "../support/postgres-database.ts";
+import { createMigrated } from "../support/postgres-database.ts";
 import { migrateInProcesses } from "../support/replica.ts";
 import { errorOf } from "../support/test-database.ts";
 
-const server = await startPostgresServer();
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedPostgresServer();
 
 const ROLES = ["source", "target"] as const;
 
@@ -26,10 +25,9 @@ test.each(ROLES)("a libsql %s cannot be opened during a copy", async (role) => {
 });
 
 test.each(ROLES)("a PostgreSQL %s cannot be changed during a copy", async (role) => {
-  await using testDatabase = await openPostgresTestDatabase(server);
-  await testDatabase.database.close();
-  await withPostgres(testDatabase.url, role, async () => {
-    const write = testDatabase.query("set lock_timeout = 1; insert into todos (title) values ('later')");
+  const url = await createMigrated(server);
+  await withPostgres(url, role, async () => {
+    const write = server.query("set lock_timeout = 1; insert into todos (title) values ('later')", url);
     expect(await errorOf(write)).toMatchObject({ errno: "55P03" });
   });
 });

@@ -2,14 +2,13 @@
  * Changes that wait for a lock in PostgreSQL: what other transactions commit until then counts. The embedded database runs one
  * transaction at a time.
  */
-import { afterAll, expect, test } from "bun:test";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { expect, test } from "bun:test";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import type { Guard, UserRepository } from "../../src/index.ts";
 import { hold, openEmptiedPostgresDatabase } from "../support/postgres-database.ts";
 import { ada, type TestDatabase } from "../support/test-database.ts";
 
-const server = await startPostgresServer();
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedPostgresServer();
 
 const NEW_HASH = { hashedPassword: "new$digest" };
 

@@ -1,16 +1,15 @@
 /** A migration of a PostgreSQL database that is in use: queries continue, and a lock conflict delays only the migration. */
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { parsePostgresUrl } from "@latchkey/contracts";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { DatabaseUnavailable } from "../../src/index.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { openMigrationsFolder } from "../support/extra-migration.ts";
 import { hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
 
-const server = await startPostgresServer();
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedPostgresServer();
 
 /** A database whose table `todos` is locked by an open transaction that has read it, and a migration with these statements. */
 async function openLockedDatabase(...statements: string[]) {

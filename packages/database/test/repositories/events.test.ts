@@ -1,7 +1,7 @@
 /** Events under concurrent changes, after a migration that replaces the table of users, and for other roles of PostgreSQL. */
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { parsePostgresUrl } from "@latchkey/contracts";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import type { AccountEvent, Database, EventRepository } from "../../src/index.ts";
 import { openClient as openLibsqlClient } from "../../src/libsql/client.ts";
 import { dialect as libsql } from "../../src/libsql/dialect.ts";
@@ -15,8 +15,7 @@ import { ada, errorOf, type TestDatabase } from "../support/test-database.ts";
 
 setDefaultTimeout(60_000);
 
-const server = await startPostgresServer();
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedPostgresServer();
 
 const OPEN: Readonly<Record<string, () => Promise<TestDatabase>>> = {
   libsql: openLibsqlTestDatabase,

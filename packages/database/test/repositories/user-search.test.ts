@@ -2,9 +2,9 @@
  * The statements of both databases for the searches and counts of operators. Each reads a page and a slice of an index at most, also
  * if no user matches and if every user has the property that the index contains.
  */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { SQL } from "bun";
 import { fillPlaceholders } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/pg-proxy";
@@ -24,8 +24,7 @@ import { createTest, errorOf, openTestDatabase } from "../support/test-database.
 
 setDefaultTimeout(60_000);
 
-const server = await startPostgresServer();
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedPostgresServer();
 
 const USERS = 20_000;
 const LIMIT = 21;

@@ -1,5 +1,6 @@
 /** Migrated PostgreSQL databases of one test on a running server, and transactions of other clients. */
 import { createEmptiedDatabases, REPLACE_KEY } from "@latchkey/testing/emptied-databases";
+import { SUPERUSER } from "@latchkey/testing/postgres-data";
 import type { PostgresServer } from "@latchkey/testing/postgres-server";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { openTestDatabase, type TestDatabase } from "./test-database.ts";
@@ -19,7 +20,8 @@ async function createTemplate(server: PostgresServer): Promise<string> {
   return url;
 }
 
-async function createMigrated(server: PostgresServer): Promise<string> {
+/** Returns the URL of a new database with the current schema, which no session uses. */
+export async function createMigrated(server: PostgresServer): Promise<string> {
   const template = templates.get(server) ?? createTemplate(server);
   templates.set(server, template);
   return server.createDatabase(await template);
@@ -28,9 +30,13 @@ async function createMigrated(server: PostgresServer): Promise<string> {
 /** A database that no other test uses, before or after. */
 export async function openPostgresTestDatabase(server: PostgresServer, options: Options = {}) {
   const url = await createMigrated(server);
-  await server.query(REPLACE_KEY, url);
+  // One connection for all queries, which costs as much as dozens of them.
+  const superuser = new Bun.SQL(url, { ...SUPERUSER, max: 1 });
+  const query = async <Row>(sql: string) => (await superuser.unsafe(sql)) as Row[];
+  await query(REPLACE_KEY);
   const reopen = async () => openPostgresDatabase({ url, ...options });
-  return openTestDatabase({ url, reopen, query: (sql) => server.query(sql, url), isMigrated: true });
+  const connection = { [Symbol.asyncDispose]: () => superuser.close() };
+  return openTestDatabase({ url, reopen, query, isMigrated: true }, connection);
 }
 
 /** A database that is emptied for the next test, unless a test has changed its schema. */
