@@ -5,9 +5,10 @@
  * `bun run test [--full] [FLAG OF TURBO]...`, or `bun run test [--full] PACKAGE|FILE...`, which always runs them
  */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
-import { freemem } from "node:os";
+import { freemem, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isFullRun } from "@latchkey/testing/full-run";
+import { bundleGateway } from "@latchkey/testing/gateway-bundle";
 import { SHORT_LIVED } from "@latchkey/testing/runtime-settings";
 import { parseArguments } from "./test-arguments.ts";
 import { describeLeftOut, parseResults, type Results } from "./test-results.ts";
@@ -56,6 +57,11 @@ const installedPrograms = (path: string): string =>
   ).toString(16);
 
 const memoryFolder = openMemoryFolder();
+/** The default run of all packages starts the gateway dozens of times. */
+const bundleFolder =
+  !isFull && !isFullRun && selected.size === 0
+    ? mkdtempSync(join(memoryFolder ?? tmpdir(), "gateway-"))
+    : null;
 const environment = {
   ...process.env,
   TURBO_TELEMETRY_DISABLED: "1",
@@ -63,6 +69,7 @@ const environment = {
   ...(isFull && { LATCHKEY_TEST_FULL: "1" }),
   ...(!isFull && !isFullRun && SHORT_LIVED),
   ...(memoryFolder !== null && { TMPDIR: memoryFolder }),
+  ...(bundleFolder !== null && (await bundleGateway(bundleFolder))),
 };
 const run = (command: readonly string[], cwd: string): Promise<number> =>
   Bun.spawn([...command], { cwd, env: environment, stdio: ["inherit", "inherit", "inherit"] }).exited;
@@ -79,8 +86,8 @@ async function runTests(): Promise<number> {
 for (const folder of folders) rmSync(join(ROOT, folder, "junit.xml"), { force: true });
 const exitCode = await runTests();
 // A server that ends with its tests can still remove its own files.
-if (memoryFolder !== null)
-  rmSync(memoryFolder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+for (const folder of [bundleFolder, memoryFolder])
+  if (folder !== null) rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 
 const all: Results[] = [];
 process.stdout.write("\n");

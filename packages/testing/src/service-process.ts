@@ -1,8 +1,8 @@
 /** The deployed service: `main.ts` in its own process on a free port, with its log lines parsed. */
 import { EventEmitter, once } from "node:events";
+import { gatewayProgram } from "./gateway-bundle.ts";
 import { assertNoSecrets } from "./log-guard.ts";
 import { childOf, UNSHARE } from "./process-1.ts";
-import { GATEWAY_MAIN } from "./repository.ts";
 import { runtimeSettings } from "./runtime-settings.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export type ServiceProcess = ReturnType<typeof startProcess>;
  */
 export function startProcess(
   env: Readonly<Record<string, string | undefined>>,
-  { onLine, main = GATEWAY_MAIN, wrapper = [], isProcess1 = false }: StartOptions = {},
+  { onLine, main = gatewayProgram(), wrapper = [], isProcess1 = false }: StartOptions = {},
 ) {
   const child = Bun.spawn([...(isProcess1 ? UNSHARE : []), ...wrapper, process.execPath, main], {
     env: { PORT: "0", HASH_WORKERS: "1", ...START_COMMAND, ...runtimeSettings(), ...env },

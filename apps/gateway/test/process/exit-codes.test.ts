@@ -18,7 +18,7 @@ import { startInFolder } from "../support/service-process.ts";
 async function exitOf(env: Readonly<Record<string, string>>) {
   await using service = startProcess(env);
   const { code, stderr } = await service.ended();
-  expect(stderr).not.toMatch(/^\s+at |node_modules|\.ts:\d/m);
+  expect(stderr).not.toMatch(/^\s+at |node_modules|\.[jt]s:\d/m);
   expect(service.lines.filter(({ msg }) => msg === "ready")).toEqual([]);
   return { code, lines: stderr.trimEnd().split("\n") };
 }

@@ -7,7 +7,8 @@ import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { canBeProcess1 } from "@latchkey/testing/process-1";
-import type { ServiceProcess } from "@latchkey/testing/service-process";
+import { GATEWAY_MAIN } from "@latchkey/testing/repository";
+import type { ServiceProcess, StartOptions } from "@latchkey/testing/service-process";
 import { holdSqliteLock } from "@latchkey/testing/sqlite";
 import { startInFolder } from "../support/service-process.ts";
 
@@ -20,8 +21,11 @@ const SIGNAL_BITS = (1n << 0n) | (1n << 1n) | (1n << 14n);
 /** Twice the documented second, because other test files use the cores too; `bun run bench rolling-update` checks the second. */
 const MAX_STOP_MS = 2_000;
 
-const start = (env: Readonly<Record<string, string>> = {}) =>
-  startInFolder({ AUTH_SECRET_KEY: SECRET_KEY, LOG_FORMAT: "json", ...env }, { isProcess1: true });
+const start = (env: Readonly<Record<string, string>> = {}, options: StartOptions = {}) =>
+  startInFolder(
+    { AUTH_SECRET_KEY: SECRET_KEY, LOG_FORMAT: "json", ...env },
+    { isProcess1: true, ...options },
+  );
 
 /** Sends the signal and expects the exit of a service that was never ready. */
 async function expectStop(service: ServiceProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
@@ -53,7 +57,7 @@ for (const [signal, runner] of [
   runner(signal, () => {
     process1Test("stops the service while its modules are imported", async () => {
       const preload = `--preload=${join(import.meta.dir, "../support/stop-at-import.ts")}`;
-      await using service = await start({ BUN_OPTIONS: preload });
+      await using service = await start({ BUN_OPTIONS: preload }, { main: GATEWAY_MAIN });
       await service.line("importing");
       await expectStop(service, signal);
     });

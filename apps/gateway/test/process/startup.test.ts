@@ -13,7 +13,7 @@ import { scrape } from "../support/exposition.ts";
 test("the ready line is the only line, describes the service, and its URLs work", async () => {
   await using folder = await openFolder();
   const env = { DATABASE_URL: folder.databaseUrl, METRICS_PORT: "0", HASH_KERNEL: "portable" };
-  await using service = startProcess(env);
+  await using service = startProcess(env, { main: GATEWAY_MAIN });
   const ready = await service.line("ready");
   expect(service.lines).toEqual([
     {
@@ -95,7 +95,7 @@ test("without the native kernels of this processor, the start logs a warning wit
   await using folder = await openFolder();
   const preload = `--preload=${join(import.meta.dir, "../support/without-addon.ts")}`;
   const env = { DATABASE_URL: folder.databaseUrl, METRICS_PORT: "0", BUN_OPTIONS: preload };
-  await using service = startProcess(env);
+  await using service = startProcess(env, { main: GATEWAY_MAIN });
   const metrics = await scrape(await service.line("ready"));
   expect(service.lines).toContainEqual(
     expect.objectContaining({
