@@ -4,9 +4,9 @@ import type { AdminExplanation } from "@latchkey/contracts";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startMailServer } from "@latchkey/testing/mail-server";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { runTool } from "./support/tool.ts";
 
 setDefaultTimeout(180_000);
@@ -37,7 +37,7 @@ const TASKS = [
 ];
 
 test("an operator's day has the same effects, errors and log lines in the tool and over HTTP", async () => {
-  await using server = await startPostgresServer();
+  const server = await sharedPostgresServer();
   const url = await server.createDatabase();
   await using mails = await startMailServer();
   const env = {

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { expectSentence, runTool, runToolAlone, startTool } from "./support/tool.ts";
 
@@ -30,7 +30,7 @@ test.each(["libsql", "postgres"])(
   "on %s, a missing schema results in a message that names migrate, which creates it for all commands",
   async (kind) => {
     await using folder = await openFolder();
-    await using server = kind === "postgres" ? await startPostgresServer() : null;
+    const server = kind === "postgres" ? await sharedPostgresServer() : null;
     // An empty file is a database without tables.
     await Bun.write(join(folder.path, "latchkey.db"), "");
     const DATABASE_URL = (await server?.createDatabase()) ?? folder.databaseUrl;

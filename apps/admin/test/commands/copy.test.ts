@@ -1,9 +1,9 @@
 /** `copy` between databases of both kinds: every column of every table, what the service promises afterwards, and refusals. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { expectSentence, runToolAlone, startTool } from "../support/tool.ts";
 
@@ -13,14 +13,13 @@ const ROWS = 1_100;
 /** Names of columns that contain the id of a row of this table or of another one. */
 const ID = /^(.*_)?id$/;
 
-let server: PostgresServer;
+let server: Awaited<ReturnType<typeof sharedPostgresServer>>;
 /** A migrated database on the server, of which most tests get copies. */
 let template: string;
 beforeAll(async () => {
-  server = await startPostgresServer();
+  server = await sharedPostgresServer();
   template = await migrated(await server.createDatabase());
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 /** The variables of the tool need not be those of the service. */
 const variables = (url: string) => ({ DATABASE_URL: url, AUTH_SECRET_KEY: "of another service" });

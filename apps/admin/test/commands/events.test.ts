@@ -1,23 +1,18 @@
 /** `events on`, `off` and `show` beside a program that uses the database, as operators run them. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { expectSentence, runTool } from "../support/tool.ts";
 
 setDefaultTimeout(60_000);
-
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
 
 test.each(["libsql", "postgres"])(
   "recording on %s is switched on and off while the service runs",
   async (kind) => {
     await using folder = await openFolder();
-    const url = kind === "libsql" ? folder.databaseUrl : await server.createDatabase();
+    const url =
+      kind === "libsql" ? folder.databaseUrl : await (await sharedPostgresServer()).createDatabase();
     const tool = (...args: string[]) => runTool(["events", ...args], { env: { DATABASE_URL: url } });
     const json = async (...args: string[]) => JSON.parse((await tool(...args, "--json")).stdout);
     await using service = await openDatabase({ url });

@@ -1,18 +1,17 @@
 /** `users import`, `export` and `stats`, with the real service. */
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import HASH_VECTORS from "@latchkey/testing/hash-vectors";
-import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { CHECKOUT } from "@latchkey/testing/repository";
 import { PATIENT_HASHING, post, startProcess } from "@latchkey/testing/service-process";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { openSharedDatabase, type SharedDatabase } from "../support/shared-database.ts";
 import { runTool } from "../support/tool.ts";
 
-const server = await startPostgresServer();
-afterAll(() => server[Symbol.asyncDispose]());
+const server = await sharedPostgresServer();
 
 const BCRYPT = HASH_VECTORS.find(({ format }) => format === "bcrypt")?.hash ?? "";
 const ARGON2 = HASH_VECTORS.find(({ format }) => format === "argon2")?.hash ?? "";

@@ -1,8 +1,8 @@
 /** `raise-ids` with the real sequences of both databases: which ids follow, which tokens end, and that it does all or nothing. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
-import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
+import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { expectSentence, runTool, runToolAlone, startTool } from "../support/tool.ts";
 
@@ -18,15 +18,14 @@ const INSERT_IDENTITY =
 const INSERT_FACTOR =
   "insert into factors (user_id, id, secret, key_id, last_step, recovery_codes, was_verified) values (1, 'one', 's', 'k', 1, '[]', true)";
 
-let server: PostgresServer;
+let server: Awaited<ReturnType<typeof sharedPostgresServer>>;
 /** A migrated database, of which the tests get copies. */
 let template: string;
 beforeAll(async () => {
-  server = await startPostgresServer();
+  server = await sharedPostgresServer();
   template = await server.createDatabase();
   expect(await runTool(["migrate"], { env: { DATABASE_URL: template } })).toMatchObject({ code: 0 });
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 describe.each(["libsql", "postgres"])("with %s", (kind) => {
   async function openFixture() {
