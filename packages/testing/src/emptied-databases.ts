@@ -31,6 +31,8 @@ export interface EmptiedDatabase extends AsyncDisposable {
   readonly url: string;
   /** Runs SQL as the superuser. */
   query<Row>(sql: string): Promise<Row[]>;
+  /** Whether a test has changed the schema: the database is not used again. */
+  isChanged(): boolean;
 }
 
 /**
@@ -56,6 +58,7 @@ export function createEmptiedDatabases(
         isChanged ||= !KEEPS_SCHEMA.test(sql);
         return (await superuser.unsafe(sql)) as Row[];
       },
+      isChanged: () => isChanged,
       [Symbol.asyncDispose]: async () => {
         if (isChanged) await superuser.close();
         else unused.push(database);

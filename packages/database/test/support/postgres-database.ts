@@ -2,6 +2,7 @@
 import { createEmptiedDatabases, REPLACE_KEY } from "@latchkey/testing/emptied-databases";
 import { SUPERUSER } from "@latchkey/testing/postgres-data";
 import type { PostgresServer } from "@latchkey/testing/postgres-server";
+import type { Database } from "../../src/index.ts";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { openTestDatabase, type TestDatabase } from "./test-database.ts";
 
@@ -39,14 +40,27 @@ export async function openPostgresTestDatabase(server: PostgresServer, options: 
   return openTestDatabase({ url, reopen, query, isMigrated: true }, connection);
 }
 
-/** A database that is emptied for the next test, unless a test has changed its schema. */
-export async function openEmptiedPostgresDatabase(server: PostgresServer, options: Options = {}) {
+/** The open pools of databases that are emptied, by URL: new connections would cost more than most tests. */
+const pools = new Map<string, Database>();
+
+/** A database that is emptied for the next test, which also gets its pool, unless a test has changed its schema. */
+export async function openEmptiedPostgresDatabase(server: PostgresServer): Promise<TestDatabase> {
   const open = emptied.get(server) ?? createEmptiedDatabases(() => createMigrated(server));
   emptied.set(server, open);
-  const database = await open();
-  const { url, query } = database;
-  const reopen = async () => openPostgresDatabase({ url, ...options });
-  return openTestDatabase({ url, reopen, query, isMigrated: true }, database);
+  const { url, query, isChanged, ...owned } = await open();
+  const reopen = async () => openPostgresDatabase({ url });
+  const database = pools.get(url) ?? (await reopen());
+  pools.set(url, database);
+  return {
+    ...{ database, url, reopen, query },
+    [Symbol.asyncDispose]: async () => {
+      if (isChanged()) {
+        pools.delete(url);
+        await database.close();
+      }
+      await owned[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Runs `sql` in a transaction that stays open until `commit`. */
