@@ -3,7 +3,7 @@ import { afterAll, expect, it, setDefaultTimeout } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { type Database, DatabaseUnavailable } from "../../src/index.ts";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
-import { hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
+import { createMigrated, hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
 import { createTest, errorOf, type TestDatabase } from "../support/test-database.ts";
 
@@ -107,7 +107,7 @@ test("after the server is killed, every call fails immediately; after its restar
 
 it("dead connections are replaced after the deadline, also if only pings use them", async () => {
   using proxy = await openTcpProxy([server.port]);
-  const url = (await server.createDatabase()).replace(String(server.port), String(proxy.port));
+  const url = (await createMigrated(server)).replace(String(server.port), String(proxy.port));
   await using database = openPostgresDatabase({ url, poolSize: 2, deadlineMs: 500 });
   await database.migrate();
   await Promise.all([database.ping(), database.ping()]);
@@ -164,7 +164,7 @@ test("on a read-only server, writes fail, reads succeed, and the client reconnec
 
 it("on a read-only server, many rejected writes cause at most one reconnection a second", async () => {
   using proxy = await openTcpProxy([server.port]);
-  const url = await server.createDatabase();
+  const url = await createMigrated(server);
   const through = url.replace(String(server.port), String(proxy.port));
   await using database = openPostgresDatabase({ url: through, poolSize: 1 });
   await database.migrate();

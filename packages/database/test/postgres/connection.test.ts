@@ -4,7 +4,7 @@ import { chmod } from "node:fs/promises";
 import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { openDatabase } from "../../src/index.ts";
-import { openPostgresTestDatabase } from "../support/postgres-database.ts";
+import { createMigrated, openPostgresTestDatabase } from "../support/postgres-database.ts";
 
 const folder = await openFolder();
 await chmod(folder.path, 0o777);
@@ -32,7 +32,7 @@ test.each<[string, Change]>([
     ({ href }) => href.replace("127.0.0.1", encodeURIComponent(folder.path)),
   ],
 ])("%s connects through the socket", async (_, toSocketUrl) => {
-  const url = await server.createDatabase();
+  const url = await createMigrated(server);
   await using database = await openDatabase({ url: toSocketUrl(new URL(url)) });
   await database.migrate();
   expect(await database.todos.create({ title: "x", completed: false })).toMatchObject({ id: 1 });

@@ -13,6 +13,7 @@ import {
 } from "../../src/index.ts";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { type PgBouncer, startPgBouncer } from "../support/pgbouncer.ts";
+import { createMigrated } from "../support/postgres-database.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
 import { openTestDatabase } from "../support/test-database.ts";
@@ -51,9 +52,7 @@ describe.skipIf(!isInstalled && !process.env.CI)("through PgBouncer", () => {
 
   /** A migrated database with the function `record`, which creates todos and returns what their sessions reported. */
   const createRecorder = async () => {
-    const url = await server.createDatabase();
-    await using owner = openPostgresDatabase({ url });
-    await owner.migrate();
+    const url = await createMigrated(server);
     for (const statement of [
       "create table sessions (source text, prepared integer)",
       "grant insert on sessions to latchkey",
