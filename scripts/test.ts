@@ -8,7 +8,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, s
 import { freemem, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isFullRun } from "@latchkey/testing/full-run";
-import { bundleGateway } from "@latchkey/testing/gateway-bundle";
+import { bundlePrograms } from "@latchkey/testing/program-bundles";
 import { SHORT_LIVED } from "@latchkey/testing/runtime-settings";
 import { parseArguments } from "./test-arguments.ts";
 import { describeLeftOut, parseResults, type Results } from "./test-results.ts";
@@ -57,10 +57,10 @@ const installedPrograms = (path: string): string =>
   ).toString(16);
 
 const memoryFolder = openMemoryFolder();
-/** The default run of all packages starts the gateway dozens of times. */
+/** The default run of all packages starts the gateway and the admin tool dozens of times. */
 const bundleFolder =
   !isFull && !isFullRun && selected.size === 0
-    ? mkdtempSync(join(memoryFolder ?? tmpdir(), "gateway-"))
+    ? mkdtempSync(join(memoryFolder ?? tmpdir(), "programs-"))
     : null;
 const environment = {
   ...process.env,
@@ -69,7 +69,7 @@ const environment = {
   ...(isFull && { LATCHKEY_TEST_FULL: "1" }),
   ...(!isFull && !isFullRun && SHORT_LIVED),
   ...(memoryFolder !== null && { TMPDIR: memoryFolder }),
-  ...(bundleFolder !== null && (await bundleGateway(bundleFolder))),
+  ...(bundleFolder !== null && (await bundlePrograms(bundleFolder))),
 };
 const run = (command: readonly string[], cwd: string): Promise<number> =>
   Bun.spawn([...command], { cwd, env: environment, stdio: ["inherit", "inherit", "inherit"] }).exited;

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
-import { ROOT } from "@latchkey/testing/repository";
+import { ADMIN_MAIN, ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
-import { MAIN, runTool } from "./support/tool.ts";
+import { runTool } from "./support/tool.ts";
 
 test("a database URL, also in a file, is resolved against the repository root in any working directory", async () => {
   await using folder = await openFolder();
@@ -19,7 +19,7 @@ test("a database URL, also in a file, is resolved against the repository root in
 test("a value that Bun changes in .env is a warning that names the variable", async () => {
   await using folder = await openFolder();
   await Bun.write(join(folder.path, ".env"), `DATABASE_URL='${folder.databaseUrl}$x'\n`);
-  const command = [process.execPath, MAIN, "migrate"];
+  const command = [process.execPath, ADMIN_MAIN, "migrate"];
   const { code, stderr } = await runProcess(command, { cwd: folder.path, env: {} });
   expect([code, stderr]).toEqual([0, expect.stringMatching(/^DATABASE_URL contains a \$ in \.env, /)]);
 });

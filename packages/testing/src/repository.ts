@@ -10,6 +10,9 @@ export const CHECKOUT = process.env.BENCH_CHECKOUT ?? ROOT;
 /** The gateway's entry point. */
 export const GATEWAY_MAIN = join(CHECKOUT, "apps/gateway/src/main.ts");
 
+/** The entry point of the admin tool. */
+export const ADMIN_MAIN = join(CHECKOUT, "apps/admin/src/main.ts");
+
 const RELEASE = /^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d\n\nCommit `([0-9a-f]{40})`/gm;
 
 /** The repository can belong to another user, as in CI, where the tests run as root. */

@@ -1,8 +1,8 @@
 /** The deployed service: `main.ts` in its own process on a free port, with its log lines parsed. */
 import { EventEmitter, once } from "node:events";
-import { gatewayProgram } from "./gateway-bundle.ts";
 import { assertNoSecrets } from "./log-guard.ts";
 import { childOf, UNSHARE } from "./process-1.ts";
+import { gatewayProgram } from "./program-bundles.ts";
 import { runtimeSettings } from "./runtime-settings.ts";
 
 export type Line = Readonly<Record<string, unknown>>;

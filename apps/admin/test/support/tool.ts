@@ -1,13 +1,14 @@
 /** Runs the tool: in the process of the test, or as operators do, in a process of its own or on a terminal. */
 import { readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { captureOutput, startOnTerminal } from "@latchkey/testing/command-line";
+import { adminProgram } from "@latchkey/testing/program-bundles";
 import { runProcess } from "@latchkey/testing/run-process";
 import { runtimeSettings } from "@latchkey/testing/runtime-settings";
 import { run } from "../../src/program.ts";
 
-export const MAIN = join(import.meta.dir, "../../src/main.ts");
+/** A bundle in the default run. */
+export const MAIN = adminProgram();
 
 interface RunOptions {
   /** All variables; none is inherited. */
