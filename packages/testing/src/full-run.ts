@@ -12,7 +12,7 @@ interface Skipped extends Declare {
   each(cases: readonly unknown[]): Declare;
 }
 /** What both runs offer: a further `skipIf` belongs in the argument of `inFullRun`. */
-interface FullRun<R extends Runner> {
+export interface FullRun<R extends Runner> {
   (...declaration: Parameters<R>): void;
   readonly each: R["each"];
 }

@@ -2,12 +2,13 @@
  * The complete service for one test: all middleware, a socket on a free port and a new database, disposed with
  * `await using`. Tests can replace parts through options; the configuration is always parsed by the service's parser.
  */
-import { afterAll, beforeAll, describe } from "bun:test";
+import { afterAll, beforeAll, describe, test } from "bun:test";
 import { createFactorCipher } from "@latchkey/administration";
 import { localUrl } from "@latchkey/config";
 import type { Token, User } from "@latchkey/contracts";
 import { type Database, DatabaseUnavailable, openDatabase } from "@latchkey/database";
 import { createHasher, type Hasher, kernels } from "@latchkey/hashing";
+import { type FullRun, inFullRun } from "@latchkey/testing/full-run";
 import { FACTOR_KEY, SECRET_KEY } from "@latchkey/testing/keys";
 import { assertNoSecrets } from "@latchkey/testing/log-guard";
 import { openMigratedFolder } from "@latchkey/testing/migrated-file";
@@ -154,13 +155,22 @@ export type TestUser = Awaited<ReturnType<Service["createUser"]>>;
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** Runs the same tests on every database, each in a block named `on <database>`. */
-export function eachDatabase(tests: (startOn: typeof startService) => void): void {
+/**
+ * Runs the same tests on every database, each in a block named `on <database>`.
+ * @param tests its second parameter declares tests of promises that no SQL can break alone: on PostgreSQL in the full run only
+ */
+export function eachDatabase(
+  tests: (startOn: typeof startService, testOnce: FullRun<typeof test>) => void,
+): void {
   for (const [kind, openDatabase] of Object.entries({
     libsql: openLibsqlFile,
     postgres: openPostgresDatabase,
   }))
-    describe(`on ${kind}`, () => tests((options) => startService({ openDatabase, ...options })));
+    describe(`on ${kind}`, () =>
+      tests(
+        (options) => startService({ openDatabase, ...options }),
+        kind === "libsql" ? test : inFullRun(test),
+      ));
 }
 
 /** Starts one service for all tests of the enclosing file or block, which must not depend on its data. */

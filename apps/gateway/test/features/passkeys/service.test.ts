@@ -61,8 +61,8 @@ async function latestReason(service: Service) {
 
 afterEach(() => void setSystemTime());
 
-eachDatabase((start) => {
-  test.each(["ES256", "EdDSA", "RS256"] as const)(
+eachDatabase((start, testOnce) => {
+  testOnce.each(["ES256", "EdDSA", "RS256"] as const)(
     "a user creates, uses and removes a passkey of %s",
     async (algorithm) => {
       await using service = await startWithPasskeys({}, start);
