@@ -14,11 +14,14 @@ const SOURCES = { LATCHKEY_TEST_GATEWAY: GATEWAY_MAIN, LATCHKEY_TEST_ADMIN: ADMI
 export const gatewayProgram = (): string => process.env.LATCHKEY_TEST_GATEWAY ?? GATEWAY_MAIN;
 export const adminProgram = (): string => process.env.LATCHKEY_TEST_ADMIN ?? ADMIN_MAIN;
 
-/** The code finds files beside its source, also in the bundle; native modules stay where they are. */
+/**
+ * The code finds files beside its source, also in the bundle. Native modules stay where they are, and so does what passkeys need,
+ * whose modules depend on the order in which they are evaluated.
+ */
 const keepLocations: BunPlugin = {
   name: "keep-locations",
   setup: ({ onLoad, onResolve }) => {
-    onResolve({ filter: /^(libsql|@libsql\/.+)$/ }, ({ path, importer }) => ({
+    onResolve({ filter: /^(libsql|@libsql\/.+|@simplewebauthn\/.+)$/ }, ({ path, importer }) => ({
       path: Bun.resolveSync(path, dirname(importer)),
       external: true,
     }));
