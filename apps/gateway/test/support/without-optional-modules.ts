@@ -2,7 +2,12 @@
  * The service without the modules of features that are off by default: to import one of them ends the process. Only `feature.ts`, which
  * decides whether a feature is on, is imported always.
  */
-import { plugin } from "bun";
+import { dirname, join } from "node:path";
+import { Glob, plugin } from "bun";
+
+const features = [...new Glob("*/feature.ts").scanSync(join(import.meta.dir, "../../src/features"))].map(
+  dirname,
+);
 
 plugin({
   name: "without-optional-modules",
@@ -10,7 +15,7 @@ plugin({
     const modules = [
       "gateway/src/.*administration",
       "packages/administration/",
-      "gateway/src/features/(passkeys|identities|email-login|second-factor|hosted-login)/(?!feature.ts)",
+      `gateway/src/features/(${features.join("|")})/(?!feature.ts)`,
       "openid-client/",
       "oauth4webapi/",
       "@simplewebauthn/",
