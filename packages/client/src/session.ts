@@ -1,7 +1,7 @@
 /**
  * Holds the token of the logged-in user. Tabs of a browser share the token through `storage`. Each change of the token is
- * reported once. A token with the claim `auth_time` is renewed before the token expires, or when it is next needed. Only a service
- * that renews tokens sets `auth_time`.
+ * reported once. A token with the claim `auth_time` is renewed before the token expires, or when it is next needed. A service that
+ * sets the claim but renews no tokens rejects the first attempt, and the token is kept until it expires.
  */
 import { isSameLogin, issuedAt, lifetimeMs, readClaims, readObject } from "./claims.ts";
 import { untilAborted } from "./deadline.ts";
