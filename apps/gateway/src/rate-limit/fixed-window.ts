@@ -1,6 +1,6 @@
 /**
  * Fixed windows in this process. The number of windows is bounded, and a live window is never dropped to make room. When all
- * windows are in use, new clients from the same network share a window, and so do a few other new keys.
+ * windows are in use, new clients from the same network share a window, and new keys that are not addresses share 65,536 windows.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { isIP } from "node:net";
