@@ -6,7 +6,7 @@ import type { LoginClient } from "@latchkey/config";
 import { CODE_CHALLENGE_PATTERN, EMAIL_MAX_LENGTH } from "@latchkey/contracts";
 import { findRedirectUri } from "../redirect-uris.ts";
 
-interface AuthorizationServer {
+export interface AuthorizationServer {
   readonly clients: readonly LoginClient[];
   readonly issuer: string;
   readonly hasSecondFactor: boolean;

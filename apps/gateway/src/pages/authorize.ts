@@ -12,14 +12,14 @@ import {
   readAuthorizationRequest,
 } from "./authorization-request.ts";
 import { createCard } from "./card.ts";
-import type { HostedLogin } from "./feature-pages.ts";
+import type { HostedLoginPage } from "./feature-pages.ts";
 import { type LoginContext, loginSteps } from "./login.ts";
 import { createPage, type PageOptions, relativeUrl } from "./pages.ts";
 import { section } from "./section.ts";
 import type { PageTexts } from "./texts/en.ts";
 
 export interface AuthorizePageOptions extends LoginContext {
-  readonly hostedLogin: HostedLogin;
+  readonly hostedLogin: HostedLoginPage;
 }
 
 type RouteContext = Pick<Context, "request" | "set" | "path">;

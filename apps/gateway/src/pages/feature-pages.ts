@@ -1,12 +1,9 @@
 /** What a feature that is off by default adds to the pages of accounts. Its members exist only while the feature is on. */
-import type { LoginClient } from "@latchkey/config";
+import type { AuthorizationServer } from "./authorization-request.ts";
 import type { CardContext } from "./card.ts";
 import type { Section } from "./section.ts";
 
-export interface HostedLogin {
-  readonly clients: readonly LoginClient[];
-  readonly issuer: string;
-}
+export type HostedLoginPage = Omit<AuthorizationServer, "hasSecondFactor">;
 
 export interface FeaturePages {
   /** Its section of the account. */
@@ -20,7 +17,7 @@ export interface FeaturePages {
   /** What a user without it does first if an application requires it. `path` is that of the page. */
   readonly enrolment?: (context: CardContext, path: string) => Section;
   /** The applications whose users log in on a page of the service. */
-  readonly hostedLogin?: HostedLogin;
+  readonly hostedLogin?: HostedLoginPage;
   /** The path that its page had in earlier releases. It leads to the account. */
   readonly formerPath?: string;
 }
