@@ -46,7 +46,6 @@ export const showCommand = (variables: Variables): Command =>
         const email_digest = (await digests.openEmailDigest())(user.email);
         const { lastLoginAt: last_login_at, importedAt: imported_at } = user;
         const factor = user.factorId === null ? {} : { second_factor: true };
-        const times = format.json ? await readTimes(database, user) : {};
         const details = {
           last_login_at,
           imported_at,
@@ -55,8 +54,9 @@ export const showCommand = (variables: Variables): Command =>
           identities,
           email_digest,
           familiar_networks,
+          ...(format.json && (await readTimes(database, user))),
         };
-        await printUser(user, format, { ...details, ...times });
+        await printUser(user, format, details);
       });
     });
 
