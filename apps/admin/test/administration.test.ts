@@ -1,5 +1,5 @@
 /** An operator's day with two replicas on PostgreSQL: each task has the same effect and log line in the tool and over HTTP. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { AdminExplanation } from "@latchkey/contracts";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
@@ -8,8 +8,6 @@ import { startRedisServer } from "@latchkey/testing/redis-server";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { runTool } from "./support/tool.ts";
-
-setDefaultTimeout(180_000);
 
 const KEY = "k".repeat(32);
 const PASSWORD = "correct horse battery staple";

@@ -2,7 +2,7 @@
  * The table of docs/operations.md, "A token or a password was stolen", with the running service: after the commands of a row,
  * nothing that the thief has works any more, and the user has the same id.
  */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
@@ -13,8 +13,6 @@ import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { runToolAlone } from "./support/tool.ts";
-
-setDefaultTimeout(300_000);
 
 const PASSWORD = "correct horse battery staple";
 const THIEFS_PASSWORD = "chosen by the thief, as long";

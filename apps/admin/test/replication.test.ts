@@ -1,13 +1,11 @@
 /** The move to another PostgreSQL server that docs/production.md describes, with a real publication and subscription. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { ROOT } from "@latchkey/testing/repository";
 import { runTool } from "./support/tool.ts";
-
-setDefaultTimeout(120_000);
 
 /** The statement of the guide that begins with these words. */
 async function statementOf(beginning: string): Promise<string> {

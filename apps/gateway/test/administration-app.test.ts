@@ -1,5 +1,5 @@
 /** The administration over HTTP: its keys, its operations and their effects on the public API, on both databases. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { type AdminUser, ID_MAX } from "@latchkey/contracts";
 import pino from "pino";
 import { withPreparedLines } from "../src/observability/logger.ts";
@@ -9,8 +9,6 @@ import { KEY, openAdministration } from "./support/administration.ts";
 import { callService } from "./support/client.ts";
 import { signOneTimeToken } from "./support/one-time-token.ts";
 import { eachDatabase, startService } from "./support/service.ts";
-
-setDefaultTimeout(60_000);
 
 const NEXT_KEY = "n".repeat(40);
 const ENV = { ADMIN_PORT: "0", ADMIN_API_KEYS: `shop:${KEY},shop:${NEXT_KEY}` };

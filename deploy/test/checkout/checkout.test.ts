@@ -1,5 +1,5 @@
 /** `bun start` and the first step of `bun run verify` in a new copy of this checkout, with the package cache of this machine. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { chmod, copyFile, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,8 +10,6 @@ import { UNPRIVILEGED } from "@latchkey/testing/server-process";
 import { copyCheckout } from "./copy.ts";
 
 /** Long enough to download every package. */
-setDefaultTimeout(5 * 60 * 1000);
-
 inFullRun(describe)("in a new copy of this checkout", () => {
   let checkout: string;
 

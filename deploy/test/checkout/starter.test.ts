@@ -1,5 +1,5 @@
 /** The starter of the documents, as a user gets it: by the commands of docs/starter.md, outside of a new copy of this checkout. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, globSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,8 +11,6 @@ import { freePort, readUntil } from "@latchkey/testing/server-process";
 import { copyCheckout } from "./copy.ts";
 
 /** Long enough to download every package. */
-setDefaultTimeout(5 * 60 * 1000);
-
 const EMAIL = "ada@example.com";
 const PASSWORD = "correct horse battery staple";
 const [faketime = ""] = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1");

@@ -1,5 +1,5 @@
 /** The commands of docs/production.md back up PostgreSQL while the service runs, and restore it. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
@@ -9,8 +9,6 @@ import { ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { SECRET } from "../configuration.ts";
-
-setDefaultTimeout(120_000);
 
 /** Debian's server, because the binaries from npm lack the client programs. */
 const SERVERS = "/usr/lib/postgresql";

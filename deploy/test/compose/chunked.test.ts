@@ -2,13 +2,11 @@
  * Chunked requests through the balancer. The gateway closes its connection after each, because Bun responds to trailers with 400
  * (oven-sh/bun#32887): only the sender can receive it, and only before HAProxy 3.2, which drops trailers.
  */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import { connect } from "node:net";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { haproxyTest } from "./balancer.ts";
 import { startReplicas } from "./replicas.ts";
-
-setDefaultTimeout(60_000);
 
 const CHUNKED_REQUESTS = 240;
 const TODO = '{"title":"sent in chunks"}';

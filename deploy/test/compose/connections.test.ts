@@ -1,12 +1,10 @@
 /** The balancer limits the connections of each client, but not those of a proxy in front of it. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { haproxyTest, startBalancer } from "./balancer.ts";
 import { nginxTest, startNginx } from "./nginx.ts";
 import { startReplicas } from "./replicas.ts";
-
-setDefaultTimeout(60_000);
 
 /** The first part of a body, which the client then sends slowly: one byte, and more than the balancer buffers. */
 const BEGINNINGS = ["{", `{${" ".repeat(17 * 1024)}`].map(

@@ -1,10 +1,8 @@
 /** HAProxy's own errors, with its deployed configuration: the error envelope of the service, with a code and a request id. */
-import { afterAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, expect } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { CONFIGURATION, haproxyTest, startBalancer } from "./balancer.ts";
-
-setDefaultTimeout(60_000);
 
 /** Called when a request that gets no response has reached the replica. */
 let onHang = () => {};

@@ -1,5 +1,5 @@
 /** The balancer in front of two replicas: losing one fails no GET, and repeats logins; limits count each client address. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { post, request } from "@latchkey/testing/service-process";
@@ -7,8 +7,6 @@ import { RedisClient } from "bun";
 import { haproxyTest, testWith } from "./balancer.ts";
 import { nginxTest, startNginx } from "./nginx.ts";
 import { startReplicas } from "./replicas.ts";
-
-setDefaultTimeout(60_000);
 
 const REQUESTS = 3000;
 const CLIENTS = 32;

@@ -1,5 +1,5 @@
 /** The shipped proxies in front of two replicas: whatever one client sends, and whenever, no request of another client fails. */
-import { describe, expect, setDefaultTimeout } from "bun:test";
+import { describe, expect } from "bun:test";
 import { connect } from "node:net";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { post } from "@latchkey/testing/service-process";
@@ -7,8 +7,6 @@ import { startBalancer, testWith } from "./balancer.ts";
 import { openDelay } from "./delayed-connections.ts";
 import { startShippedNginx } from "./nginx.ts";
 import { startGateways } from "./replicas.ts";
-
-setDefaultTimeout(180_000);
 
 const UNLIMITED = { RATE_LIMIT_ENABLED: "false" };
 

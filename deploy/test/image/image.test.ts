@@ -1,5 +1,5 @@
 /** The image, built by buildah from a checkout with secrets in it, and its programs in namespaces of their own. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createCertificate, type ServerCertificate } from "@latchkey/testing/certificates";
@@ -12,8 +12,6 @@ import { environmentOf, readCompose } from "../compose/compose-file.ts";
 import { checkConfiguration, SECRET, unknownNames } from "../configuration.ts";
 import { buildImage, DOCKERFILE, type Image } from "./image.ts";
 
-/** Long enough to download a distribution, a compiler and every package. */
-const BUILD_TIMEOUT_MS = 8 * 60 * 1000;
 /** With the published base image of 187 MB, the image has at most 215 MB. */
 const MAX_ADDED_BYTES = 28e6;
 
@@ -46,8 +44,6 @@ const PLANTED = [
 const account = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
 const guide = await Bun.file(join(ROOT, "docs/production.md")).text();
 
-setDefaultTimeout(60_000);
-
 test("the image uses the Bun version and has the version of package.json, and every install uses the lockfile", async () => {
   const { packageManager, version } = await Bun.file(join(ROOT, "package.json")).json();
   expect(DOCKERFILE).toContain(`FROM oven/${packageManager.replace("@", ":")}-slim AS base\n`);
@@ -66,11 +62,11 @@ inFullRun(describe.skipIf(Boolean(problem) && !process.env.CI))("image", () => {
     await copyFile(certificate.caFile, join(checkout, "ca.crt"));
     for (const path of PLANTED) await Bun.write(join(checkout, path), "planted");
     image = await buildImage(checkout);
-  }, BUILD_TIMEOUT_MS);
+  });
   afterAll(async () => {
     await image?.[Symbol.asyncDispose]();
     await rm(checkout, { recursive: true });
-  }, BUILD_TIMEOUT_MS);
+  });
 
   /** Each test uses its own database in the volume. */
   const environment = (database: string) => ({

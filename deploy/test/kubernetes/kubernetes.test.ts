@@ -1,5 +1,5 @@
 /** deploy/kubernetes: contains only fields that Kubernetes defines, and starts the service. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { IScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject";
@@ -26,8 +26,6 @@ import { promtool, promtoolTest } from "../promtool.ts";
 import { typeErrorsOf } from "./types.ts";
 
 // One test compiles the types of all of Kubernetes.
-setDefaultTimeout(60_000);
-
 const FOLDER = join(ROOT, "deploy/kubernetes");
 /** The cast is safe because the first test compiles the manifests as literals of their types. */
 const read = async <Kind>(name: string) => Bun.YAML.parse(await Bun.file(join(FOLDER, name)).text()) as Kind;

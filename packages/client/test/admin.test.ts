@@ -1,13 +1,11 @@
 /** The client of the administration against the deployed service; the types come from its document. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { openFolder } from "@latchkey/testing/folder";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 import { createAdminClient, LatchkeyError } from "../src/admin.ts";
 import type { operations } from "../src/admin-schema.ts";
 import { errorOf } from "./support/service.ts";
-
-setDefaultTimeout(60_000);
 
 const KEY = "k".repeat(43);
 

@@ -33,7 +33,7 @@ inFullRun(describe)("the packed package", () => {
     installed = await installPackage();
     await copyFile(FIXTURE, join(installed.project, "every-method.mjs"));
     await Bun.write(join(installed.project, "main.mjs"), MAIN);
-  }, 180_000);
+  });
   afterAll(() => installed[Symbol.asyncDispose]());
 
   /** A service with a rate limit that the fixture exceeds. */

@@ -19,7 +19,6 @@ const releaseTest = test.skipIf(Boolean(problem) && !process.env.CI);
 inFullRun(releaseTest).each(releases)(
   "release $commit passes its own conformance suite on a database that the current code has migrated",
   passesItsOwnSuite,
-  300_000,
 );
 
 async function passesItsOwnSuite(named: (typeof releases)[number]): Promise<void> {

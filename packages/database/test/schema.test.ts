@@ -1,5 +1,5 @@
 /** The migrations of both databases match the tables, create their indexes, and move what they replace. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
@@ -8,8 +8,6 @@ import { openDatabase } from "../src/index.ts";
 import { migrateBefore } from "./support/extra-migration.ts";
 import { openLibsqlTestDatabase } from "./support/libsql-database.ts";
 import { openPostgresTestDatabase } from "./support/postgres-database.ts";
-
-setDefaultTimeout(30_000);
 
 const server = await sharedPostgresServer();
 

@@ -51,6 +51,8 @@ export async function openBrowser({ isWhole = false } = {}) {
       deviceScaleFactor = 1,
     ) {
       const context = await browser.newContext({ viewport, colorScheme, deviceScaleFactor });
+      // The test runner ends a test that hangs.
+      context.setDefaultTimeout(0);
       const page = await context.newPage();
       /** Console warnings and errors, failed requests and requests to other hosts. */
       const faults: string[] = [];

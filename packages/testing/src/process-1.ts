@@ -27,7 +27,7 @@ export const canReplaceHosts =
 
 /** Returns the process id of the program that {@link UNSHARE} starts. Blocks until it is started, a few milliseconds. */
 export function childOf(unshare: Bun.Subprocess): number {
-  const deadline = performance.now() + 5_000;
+  const deadline = performance.now() + 60_000;
   while (performance.now() < deadline) {
     const children = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, "utf8");
     if (children !== "") return Number.parseInt(children, 10);

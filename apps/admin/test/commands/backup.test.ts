@@ -1,13 +1,11 @@
 /** `backup` and `restore`, while another process uses the database as the service does, and while none does. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { expectSentence, MAIN, runTool, runToolAlone, startTool } from "../support/tool.ts";
-
-setDefaultTimeout(60_000);
 
 const EMAIL = "ada@example.com";
 

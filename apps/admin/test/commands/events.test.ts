@@ -1,11 +1,9 @@
 /** `events on`, `off` and `show` beside a program that uses the database, as operators run them. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { expectSentence, runTool } from "../support/tool.ts";
-
-setDefaultTimeout(60_000);
 
 test.each(["libsql", "postgres"])(
   "recording on %s is switched on and off while the service runs",

@@ -1,12 +1,10 @@
 /** `raise-ids` with the real sequences of both databases: which ids follow, which tokens end, and that it does all or nothing. */
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { expectSentence, runTool, runToolAlone, startTool } from "../support/tool.ts";
-
-setDefaultTimeout(60_000);
 
 const INSERT_USER = "insert into users (email, username, hashed_password)";
 const INSERT_PASSKEY =

@@ -1,5 +1,5 @@
 /** Every page of accounts, in both colour schemes, on a phone and on a wide window: nothing overflows, and axe-core finds nothing. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import {
   accessibilityIssuesOf,
   browserTest,
@@ -14,8 +14,6 @@ import { EVERY_FEATURE, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
 const test = inFullRun(browserTest);
-
-setDefaultTimeout(60_000);
 
 const LINKED_PAGES = ["reset-password", "verify-email", "approve-email", "change-email"];
 

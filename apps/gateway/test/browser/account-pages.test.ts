@@ -1,5 +1,5 @@
 /** The pages of mails in a real browser, from the link of a real mail to the new password. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import type { Page } from "@latchkey/testing/chromium";
 import { PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
@@ -8,8 +8,6 @@ import { smtp, startSender } from "../support/mail-sender.ts";
 import { beginEmailChange, signOneTimeToken } from "../support/one-time-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
-
-setDefaultTimeout(60_000);
 
 const PASSWORD = "a new long passphrase";
 const RESET_PAGE = "/account/reset-password";

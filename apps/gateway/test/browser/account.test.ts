@@ -1,5 +1,5 @@
 /** The page on which users change their account, in a real browser. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import {
   openBrowser,
   type Page,
@@ -11,8 +11,6 @@ import { inFullRun } from "@latchkey/testing/full-run";
 import { createVerified, enrol } from "../support/passkeys.ts";
 import { EVERY_FEATURE, type Service, startService, type TestUser } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
-
-setDefaultTimeout(60_000);
 
 const PASSWORD = "a new long passphrase";
 

@@ -2,7 +2,7 @@
  * A person logs in to an application with a certified provider and with codes, in a real browser. Two replicas alternate, so each login
  * ends at the replica that has not begun it.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { join } from "node:path";
 import { DESKTOP, PHONE, browserTest as test, type ViewportSize } from "@latchkey/testing/chromium";
 import { openFolder } from "@latchkey/testing/folder";
@@ -16,8 +16,6 @@ import { startCertifiedProvider } from "../support/openid/certified-provider.ts"
 import { CLIENT } from "../support/openid/hostile-provider.ts";
 import { newCredentials, SECRET_KEY } from "../support/service.ts";
 import { migratedPostgresServer, sharedBrowser } from "../support/shared-resources.ts";
-
-setDefaultTimeout(60_000);
 
 /** The application, as `docs/logins.md` describes it. At the page of the redirect, a logged-in user adds the identity. */
 const application = (baseUrl: string) => `

@@ -1,12 +1,10 @@
 /** The API called from a page of another origin, in a real browser: an allowed page reads responses, another reads none. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import type { Page } from "@latchkey/testing/chromium";
 import { DESKTOP, openBrowser, wholeBrowserTest } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { startService } from "../support/service.ts";
-
-setDefaultTimeout(60_000);
 
 const test = inFullRun(wholeBrowserTest);
 

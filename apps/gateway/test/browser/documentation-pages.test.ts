@@ -1,5 +1,5 @@
 /** `/docs` and `/redoc` in a real browser: authorize, execute an operation and read the response; read and find operations. */
-import { describe, expect, setDefaultTimeout } from "bun:test";
+import { describe, expect } from "bun:test";
 import type { ColorScheme, Page, Visit } from "@latchkey/testing/chromium";
 import { browserTest, DESKTOP, overflowOf, PHONE } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
@@ -9,8 +9,6 @@ import { shareService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
 const test = inFullRun(browserTest);
-
-setDefaultTimeout(120_000);
 
 const shared = shareService();
 

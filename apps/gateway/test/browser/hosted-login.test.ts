@@ -1,5 +1,5 @@
 /** Hosted login in a real browser: from an application to the page, and back with a code that gives a token. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import type { ExchangedToken } from "@latchkey/contracts";
 import { browserTest, DESKTOP, PHONE } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
@@ -9,8 +9,6 @@ import type { Service, TestUser } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
 const test = inFullRun(browserTest);
-
-setDefaultTimeout(60_000);
 
 const addressOf = ({ url }: Service, changes: Readonly<Record<string, string>> = {}) =>
   `${url}/account/authorize?${new URLSearchParams({

@@ -2,7 +2,7 @@
  * How a person reaches an application without forms of its own, in each language: by a registration, an invitation, a forgotten
  * password, a provider, and a mailed code with a second factor. Browser, mails and provider are real.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { SHIPPED_LANGUAGES } from "@latchkey/contracts";
 import { noPassword } from "@latchkey/database";
 import { type Page, PHONE, browserTest as test } from "@latchkey/testing/chromium";
@@ -16,8 +16,6 @@ import { startCertifiedProvider } from "../support/openid/certified-provider.ts"
 import { CLIENT } from "../support/openid/hostile-provider.ts";
 import { newCredentials, type Service, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
-
-setDefaultTimeout(60_000);
 
 /** The application, as `docs/hosted-login.md` describes it. */
 const application = (baseUrl: string) => `

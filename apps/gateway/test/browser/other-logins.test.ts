@@ -1,5 +1,5 @@
 /** Logins with a provider and with a code on the page of accounts, in a real browser. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import { browserTest, DESKTOP, PHONE } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { startMailServer } from "@latchkey/testing/mail-server";
@@ -11,8 +11,6 @@ import { startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
 const test = inFullRun(browserTest);
-
-setDefaultTimeout(60_000);
 
 test.each([PHONE, DESKTOP])(
   "a provider's first login creates the user, the second one finds it, and the page removes the identity: %o",

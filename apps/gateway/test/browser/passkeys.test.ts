@@ -1,5 +1,5 @@
 /** Passkeys in a real browser with the authenticators of its DevTools, on a phone and on a wide window, and over two replicas. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import type { ViewportSize } from "@latchkey/testing/chromium";
 import {
   addAuthenticator,
@@ -12,8 +12,6 @@ import { inFullRun } from "@latchkey/testing/full-run";
 import { createVerified } from "../support/passkeys.ts";
 import { type Service, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
-
-setDefaultTimeout(60_000);
 
 /** One port for two replicas with one database, which get the requests in turn. */
 async function startReplicas() {

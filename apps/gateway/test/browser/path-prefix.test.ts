@@ -1,5 +1,5 @@
 /** The pages below a path prefix, which a proxy removes: every link, script and request stays below it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { DESKTOP, browserTest as test } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { startMailServer } from "@latchkey/testing/mail-server";
@@ -7,8 +7,6 @@ import { freePort } from "@latchkey/testing/server-process";
 import { smtp, startSender } from "../support/mail-sender.ts";
 import { EVERY_FEATURE, type Service, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
-
-setDefaultTimeout(120_000);
 
 const PREFIX = "/accounts";
 

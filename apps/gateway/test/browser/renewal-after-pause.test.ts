@@ -1,11 +1,9 @@
 /** An application that is used again after its token has expired continues its session, in a real browser and after real pauses. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { type Browser, openBrowser, type Page, PHONE, browserTest as test } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { serveApplication } from "../support/application.ts";
 import { startService } from "../support/service.ts";
-
-setDefaultTimeout(300_000);
 
 /** Longer than the lifetime of a token. */
 const PAUSE_MS = 75_000;

@@ -1,13 +1,11 @@
 /** Two tabs of the typed client in a real browser share one session: they renew it with one request per lifetime, and end together. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import { browserTest, PHONE } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { serveApplication } from "../support/application.ts";
 import { openToken } from "../support/forge-token.ts";
 import { EVERY_FEATURE, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
-
-setDefaultTimeout(120_000);
 
 const test = inFullRun(browserTest);
 

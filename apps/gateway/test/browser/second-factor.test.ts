@@ -1,5 +1,5 @@
 /** The registration and the second factor on the page of accounts, in a real browser, up to a login with a recovery code. */
-import { expect, setDefaultTimeout } from "bun:test";
+import { expect } from "bun:test";
 import { accessibilityIssuesOf, browserTest, overflowOf, PHONE } from "@latchkey/testing/chromium";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { createApplication, mailedCode } from "../support/factors.ts";
@@ -8,8 +8,6 @@ import { EVERY_FEATURE, startService } from "../support/service.ts";
 import { sharedBrowser } from "../support/shared-resources.ts";
 
 const test = inFullRun(browserTest);
-
-setDefaultTimeout(180_000);
 
 const USER = { email: "ada@example.com", username: "ada", password: "correct horse battery staple" };
 

@@ -1,5 +1,5 @@
 /** The mail sender with a real SMTP server: what is sent and what is not, and what happens while the server fails. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createCertificate, hasOpenssl } from "@latchkey/testing/certificates";
@@ -18,8 +18,6 @@ import {
 import { type Service, startService } from "../support/service.ts";
 
 // The tests of a block run at once and share the processor, so each lasts as long as all.
-setDefaultTimeout(120_000);
-
 const PASSWORD = "a new long passphrase";
 const unusable = { hashedPassword: "salt$digest" };
 

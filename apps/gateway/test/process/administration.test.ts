@@ -1,11 +1,9 @@
 /** The administration in a process: its keys are replaced by restarts. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { openFolder } from "@latchkey/testing/folder";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { request, startProcess } from "@latchkey/testing/service-process";
-
-setDefaultTimeout(60_000);
 
 inFullRun(test)(
   "a key is replaced without an outage: between the restarts, both keys are accepted under one name",

@@ -36,5 +36,4 @@ inFullRun(faketimeTest)(
       expect([offset, ...(await login(url))]).toEqual([offset, 401, 0]);
     }
   },
-  60_000,
 );

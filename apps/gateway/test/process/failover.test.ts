@@ -67,7 +67,6 @@ inFullRun(test.skipIf(!canReplaceHosts && !process.env.CI)).each([
     expect(performance.now() - acceptsAt).toBeLessThan(MAX_MS);
     expect((await server.query<{ count: number }>(count, standbyUrl))[0]?.count).toBeGreaterThan(20);
   },
-  120_000,
 );
 
 test("every start command of this repository lets Bun resolve host names again after two seconds", async () => {

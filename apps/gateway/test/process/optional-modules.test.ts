@@ -1,13 +1,11 @@
 /** Nothing of a feature that is off is loaded or opened. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startProcess } from "@latchkey/testing/service-process";
 import { DOCUMENTED_FEATURES } from "../support/service.ts";
-
-setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "../support/without-optional-modules.ts");
 const { PASSKEY_ORIGINS, OIDC_PROVIDERS, OIDC_REDIRECT_URIS, AUTH_EMAIL_LOGIN, AUTH_SECOND_FACTOR } =

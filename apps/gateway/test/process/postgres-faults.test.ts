@@ -1,13 +1,11 @@
 /** The service on a failing PostgreSQL server: errors in time, correct probes, and no lost writes after the recovery. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Todo, TodoPage, Token } from "@latchkey/contracts";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { type PostgresServer, startPostgresServer } from "@latchkey/testing/postgres-server";
 import { PATIENT_HASHING, startProcess } from "@latchkey/testing/service-process";
 import { type CallOptions, callService } from "../support/client.ts";
 import { newCredentials, SECRET_KEY } from "../support/service.ts";
-
-setDefaultTimeout(30_000);
 
 /** Maximum times that clients and load balancers rely on. */
 const RESPONSE_MS = 5_000;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { startFakeService } from "../support/fake-service.ts";
 import { FAULTS, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { run } from "../support/program.ts";
-import { runOptionsOf, runWithUsers } from "../support/run-options.ts";
+import { LIMITS, runOptionsOf, runWithUsers } from "../support/run-options.ts";
 
 test.concurrent.each(FAULTS)(
   "connections that are %s are counted by name, without a status",
@@ -12,7 +12,8 @@ test.concurrent.each(FAULTS)(
     using proxy = await startFaultyProxy(service.url, fault);
     const load = { kind: "open", ratePerSecond: 10, arrivals: "constant" } as const;
     const asked = runOptionsOf({ url: proxy.url, load });
-    const { all, overloaded } = await runWithUsers({ asked, warmUpSeconds: 0.2, timeoutSeconds: 1 });
+    const timeoutSeconds = fault === "timed out" ? 1 : LIMITS.timeoutSeconds;
+    const { all, overloaded } = await runWithUsers({ asked, warmUpSeconds: 0.2, timeoutSeconds });
     const counts = { sent: 10, statuses: { none: 10 }, connectionErrors: { [fault]: 10 }, errors: 10 };
     expect(all).toEqual({ ...counts, perSecond: 0, latency: null });
     expect(overloaded).toBe(true);

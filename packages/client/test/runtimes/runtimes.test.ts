@@ -28,7 +28,7 @@ inFullRun(describe)("the client works", () => {
     );
     service = resources.use(await startService());
     await createClient({ baseUrl: service.url }).register(ADA);
-  }, 180_000);
+  });
   afterAll(() => resources.disposeAsync());
 
   /** Runs an installed program, whose path is relative to `node_modules`, in the folder `programs`. */

@@ -1,5 +1,5 @@
 /** The prepared statements of the reading connection: locks, snapshots, schema changes, and rows that an operator edited. */
-import { expect, it, setDefaultTimeout, spyOn } from "bun:test";
+import { expect, it, spyOn } from "bun:test";
 import { readdir, readlink, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
@@ -14,8 +14,6 @@ import { migrateInProcesses, spawnReplica } from "../support/replica.ts";
 import { createTest, errorOf } from "../support/test-database.ts";
 
 const test = createTest(openLibsqlTestDatabase);
-
-setDefaultTimeout(30_000);
 
 const ADD_TODO = "insert into todos (title) values ('x')";
 

@@ -1,13 +1,11 @@
 /** Writes wait for locks of other processes without blocking the event loop, have a deadline, and take turns by client. */
-import { expect, it, setDefaultTimeout } from "bun:test";
+import { expect, it } from "bun:test";
 import { holdSqliteLock } from "@latchkey/testing/sqlite";
 import { callers, type Database, DatabaseUnavailable } from "../../src/index.ts";
 import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { createTest } from "../support/test-database.ts";
 
 const test = createTest(openLibsqlTestDatabase);
-
-setDefaultTimeout(30_000);
 
 const createTodos = ({ todos }: Database, client: string, count: number) =>
   Array.from({ length: count }, (_, index) =>

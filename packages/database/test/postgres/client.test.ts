@@ -1,13 +1,11 @@
 /** While the server is faulty, calls fail in time; once the server recovers, calls succeed without a restart of the service. */
-import { afterAll, expect, it, setDefaultTimeout } from "bun:test";
+import { afterAll, expect, it } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { type Database, DatabaseUnavailable } from "../../src/index.ts";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { createMigrated, hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
 import { createTest, errorOf, type TestDatabase } from "../support/test-database.ts";
-
-setDefaultTimeout(30_000);
 
 const MAX_CONNECTIONS = 14;
 /** Of the test itself: one to the server and one to its database. */

@@ -1,5 +1,5 @@
 /** Events under concurrent changes, after a migration that replaces the table of users, and for other roles of PostgreSQL. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { parsePostgresUrl } from "@latchkey/contracts";
 import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import type { AccountEvent, Database, EventRepository } from "../../src/index.ts";
@@ -13,12 +13,11 @@ import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { ada, errorOf, type TestDatabase } from "../support/test-database.ts";
 
-setDefaultTimeout(60_000);
-
 const server = await sharedPostgresServer();
 
 const OPEN: Readonly<Record<string, () => Promise<TestDatabase>>> = {
-  libsql: openLibsqlTestDatabase,
+  // As long as twenty writers take turns on a machine with other work.
+  libsql: () => openLibsqlTestDatabase({ busyTimeoutMs: 60_000 }),
   postgres: () => openPostgresTestDatabase(server),
 };
 const KINDS = Object.keys(OPEN);

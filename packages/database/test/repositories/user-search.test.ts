@@ -2,7 +2,7 @@
  * The statements of both databases for the searches and counts of operators. Each reads a page and a slice of an index at most, also
  * if no user matches and if every user has the property that the index contains.
  */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { SQL } from "bun";
@@ -21,8 +21,6 @@ import { openLibsqlTestDatabase } from "../support/libsql-database.ts";
 import { openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { caseConformance } from "../support/search-conformance.ts";
 import { createTest, errorOf, openTestDatabase } from "../support/test-database.ts";
-
-setDefaultTimeout(60_000);
 
 const server = await sharedPostgresServer();
 

@@ -1,5 +1,5 @@
 /** Compiling the native addon, with and without a usable compiler. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, realpathSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "@latchkey/testing/folder";
@@ -14,8 +14,6 @@ import { checkNativeKernels } from "../../src/kernel/check-kernels.ts";
 import { chooseKernel } from "../../src/kernel/choose-kernel.ts";
 
 // A single build takes seconds of processor time, several run at the same time here, and the machine can be busy.
-setDefaultTimeout(180_000);
-
 const compiler = findCompiler(process.env);
 if ("reason" in compiler) process.stderr.write(`Nothing is compiled: ${compiler.reason}\n`);
 const testWithCompiler = test.skipIf("reason" in compiler && !process.env.CI);

@@ -1,5 +1,5 @@
 /** The feed of account events over HTTP, on both databases. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { AccountEvent, AccountEventPage, AdminUser } from "@latchkey/contracts";
 import { createEventFeed } from "../../../src/features/events/feed.ts";
 import { createEventCursors } from "../../../src/tokens/event-cursors.ts";
@@ -12,8 +12,6 @@ import {
   type Service,
   startService,
 } from "../../support/service.ts";
-
-setDefaultTimeout(60_000);
 
 const EVENT_KEY = "e".repeat(32);
 const ENV = { ADMIN_PORT: "0", ADMIN_API_KEYS: `shop:${KEY}`, ADMIN_EVENT_KEYS: `api:${EVENT_KEY}` };

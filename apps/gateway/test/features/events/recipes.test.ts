@@ -1,5 +1,5 @@
 /** The programs of docs/events, as they are there, lose nothing: neither while they are stopped nor after an expired cursor. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,8 +10,6 @@ import { querySqlite } from "@latchkey/testing/sqlite";
 import { KEY, openAdministration } from "../../support/administration.ts";
 import { startCuttingProxy } from "../../support/cutting-proxy.ts";
 import { type Service, startService } from "../../support/service.ts";
-
-setDefaultTimeout(120_000);
 
 const READ_KEY = "r".repeat(32);
 const EVENT_KEY = "e".repeat(32);
