@@ -8,7 +8,14 @@ const HEADER = /^(#!.*\n)?\/\*\*([^*]|\*(?!\/))*\*\/\n(?!\nimport )/;
 const MIN_LINES_WITH_HEADER = 40;
 const CONSTANT_CASE = /^_?[A-Z][A-Z0-9_]*$/;
 
-const parse = ({ path, text }: SourceFile) => ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+const trees = new WeakMap<SourceFile, ts.SourceFile>();
+
+/** Parses each file once for all checks. */
+function parse(file: SourceFile): ts.SourceFile {
+  const tree = trees.get(file) ?? ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true);
+  trees.set(file, tree);
+  return tree;
+}
 
 /** Longer files that do not start with a comment, or have a blank line between it and the imports. */
 const filesWithoutHeader = (files: readonly SourceFile[]): string[] =>
