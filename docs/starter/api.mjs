@@ -62,6 +62,7 @@ app.post("/invitations", requireRole("admin"), async (request, response) => {
   const { email } = await admin.createUser({ email: String(request.body.email), invite: true });
   response.status(201).json({ email });
 });
+app.use((_request, response) => void response.status(404).end());
 app.use((error, _request, response, _next) => {
   process.stderr.write(`${error}\n`);
   response.status(error.status ?? 503).json({ detail: "That did not work" });

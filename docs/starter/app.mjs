@@ -1,7 +1,7 @@
 // The page. It knows no token: the cookie of its own server is its login.
 const element = (id) => document.getElementById(id);
 const say = (text) => element("message").replaceChildren(text);
-const list = (id, texts) =>
+const list = (id, texts = []) =>
   element(id).replaceChildren(
     ...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text })),
   );
@@ -16,20 +16,33 @@ async function call(method, path, body) {
   const challenge = response.headers.get("www-authenticate") ?? "";
   const [, acr] = /acr_values="(\w+)"/.exec(challenge) ?? [];
   const [, age] = /max_age=(\d+)/.exec(challenge) ?? [];
-  if (acr) location.href = `/login?${new URLSearchParams({ acr_values: acr, max_age: age })}`;
+  if (acr) location.href = loginOf({ acr_values: acr, max_age: age });
   else show(undefined);
 }
+
+/** The address of a login that returns to this page. */
+const loginOf = (query) => `/login?${new URLSearchParams({ ...query, page: location.pathname })}`;
+
+/** What each page shows. Its element has the path as `data-page`. */
+const pages = {
+  async "/"() {
+    list("notes", await call("GET", "/notes"));
+  },
+  async "/users"() {
+    const answer = await call("GET", "/users");
+    if (answer) list("users", [...answer.emails, `${answer.authors} of them have notes`]);
+  },
+};
 
 async function show(me) {
   element("guest").hidden = me !== undefined;
   element("user").hidden = me === undefined;
   if (!me) return;
   element("me").textContent = `${me.username}, plan ${me.plan}, roles: ${me.roles.join(", ") || "none"}`;
-  list("notes", await call("GET", "/notes"));
   element("admin").hidden = !me.roles.includes("admin");
-  if (element("admin").hidden) return;
-  const { emails, authors } = await call("GET", "/users");
-  list("users", [...emails, `${authors} of them have notes`]);
+  for (const page of document.querySelectorAll("[data-page]"))
+    page.hidden = page.dataset.page !== location.pathname;
+  await pages[location.pathname]?.();
 }
 
 const refresh = async () => show(await call("GET", "/me"));
@@ -50,6 +63,7 @@ onSubmit("invite", ({ email }) => call("POST", "/invitations", { email }));
 element("clear").addEventListener("click", async () => {
   if ((await call("DELETE", "/notes")) !== undefined) await refresh();
 });
+element("login").href = loginOf({});
 element("logout").addEventListener("click", async () => {
   await fetch("/logout", { method: "POST" });
   await show(undefined);
@@ -57,5 +71,5 @@ element("logout").addEventListener("click", async () => {
 
 const error = new URLSearchParams(location.search).get("error");
 if (error) say(`You were not logged in: ${error}`);
-history.replaceState(null, "", "/");
+history.replaceState(null, "", location.pathname);
 await refresh();

@@ -11,8 +11,13 @@ const client = { client_id: "web", redirect_uri: `${APP_URL}/callback` };
 /** By the value of the cookie. In memory: replace it by a store that all your servers share. */
 const sessions = new Map();
 const random = () => randomBytes(32).toString("base64url");
-const cookie = { path: "/", secure: true, httpOnly: true, sameSite: "lax" };
-const cookieOf = (request, name) => request.get("cookie")?.match(`(?:^|; )__Host-${name}=([\\w.-]+)`)?.[1];
+// Without TLS, as on your machine, Safari keeps no secure cookies, and other browsers no `__Host-`.
+const secure = APP_URL.startsWith("https:");
+const [LOGIN, SESSION] = ["login", "session"].map((name) => (secure ? `__Host-${name}` : name));
+const cookie = { path: "/", secure, httpOnly: true, sameSite: "lax", encode: String };
+const cookieOf = (request, name) => request.get("cookie")?.match(`(?:^|; )${name}=([\\w./-]+)`)?.[1];
+/** Only a page of this application: otherwise, a link could send visitors elsewhere after their login. */
+const pageOf = (path) => (/^\/(?!\/)[\w/-]*$/.test(path) ? path : "/");
 
 /** Returns the token, renewed first if that is due, also after a pause; or undefined if the session has ended. */
 async function tokenOf(session, address) {
@@ -39,16 +44,17 @@ app.get("/login", (request, response) => {
   query.set("code_challenge_method", "S256");
   // What the resource server asks for in its challenge (RFC 9470).
   for (const name of ["acr_values", "max_age"]) if (request.query[name]) query.set(name, request.query[name]);
-  response.cookie("__Host-login", `${state}.${verifier}`, { ...cookie, maxAge: 600_000 });
+  const page = pageOf(request.query.page);
+  response.cookie(LOGIN, `${state}.${verifier}.${page}`, { ...cookie, maxAge: 600_000 });
   response.redirect(303, `${LATCHKEY_URL}/account/authorize?${query}`);
 });
 
 app.get("/callback", async (request, response) => {
   const { state, code, error } = request.query;
-  const [begun, verifier] = cookieOf(request, "login")?.split(".") ?? [];
+  const [begun, verifier, page] = cookieOf(request, LOGIN)?.split(".") ?? [];
   // Only the browser that began the login can end it. Otherwise, a link could log a visitor in as somebody else.
   if (!begun || begun !== state) return response.redirect(303, "/?error=no_login");
-  response.clearCookie("__Host-login", cookie);
+  response.clearCookie(LOGIN, cookie);
   if (!code) return response.redirect(303, `/?${new URLSearchParams({ error })}`);
   const body = new URLSearchParams({
     grant_type: "authorization_code",
@@ -59,21 +65,21 @@ app.get("/callback", async (request, response) => {
   const exchanged = await fetch(`${LATCHKEY_URL}/oauth/token`, { method: "POST", body });
   if (!exchanged.ok) return response.redirect(303, "/?error=code");
   const id = random();
-  sessions.delete(cookieOf(request, "session"));
+  sessions.delete(cookieOf(request, SESSION));
   sessions.set(id, { token: (await exchanged.json()).access_token });
-  response.cookie("__Host-session", id, { ...cookie, maxAge: 30 * 86_400_000 }).redirect(303, "/");
+  response.cookie(SESSION, id, { ...cookie, maxAge: 30 * 86_400_000 }).redirect(303, page);
 });
 
 // `sameSite` keeps the cookie from the POST and DELETE of other sites.
 app.post("/logout", (request, response) => {
-  sessions.delete(cookieOf(request, "session"));
-  response.clearCookie("__Host-session", cookie).status(204).end();
+  sessions.delete(cookieOf(request, SESSION));
+  response.clearCookie(SESSION, cookie).status(204).end();
 });
 
 app.get("/account", (_request, response) => response.redirect(303, `${LATCHKEY_URL}/account`));
 
 app.use("/api", express.text({ type: "application/json" }), async (request, response) => {
-  const id = cookieOf(request, "session");
+  const id = cookieOf(request, SESSION);
   const session = sessions.get(id);
   const token = session && (await tokenOf(session, request.ip));
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -89,8 +95,17 @@ app.use("/api", express.text({ type: "application/json" }), async (request, resp
     .send(await answer.text());
 });
 
+// The service or the resource server does not answer.
+app.use((error, request, response, _next) => {
+  process.stderr.write(`${request.method} ${request.path}: ${error.cause ?? error}\n`);
+  if (request.path === "/callback") return response.redirect(303, "/?error=temporarily_unavailable");
+  response.status(503).json({ detail: "Please try again in a moment" });
+});
+
 const server = createServer(app);
-if (NODE_ENV === "production") app.use(express.static("dist"));
+// Every path is a page of the application.
+const sendPage = (_request, response) => response.sendFile("index.html", { root: "dist" });
+if (NODE_ENV === "production") app.use(express.static("dist"), sendPage);
 else {
   const vite = await import("vite");
   app.use((await vite.createServer({ server: { middlewareMode: true, hmr: { server } } })).middlewares);

@@ -2,6 +2,7 @@
 import { execFile, spawn } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { parseEnv, promisify } from "node:util";
@@ -9,6 +10,7 @@ import { createAdminClient } from "@latchkey/client/admin";
 
 /** The folder of the service. */
 const { LATCHKEY: cwd = "../..", PORT = "8080", API_PORT = "8000" } = process.env;
+if (!existsSync(`${cwd}/bun.lock`)) throw new Error("Set LATCHKEY to the path of the repository of Latchkey");
 const BUN = ["-y", "bun@1.4.5"];
 const children = new Set();
 
@@ -36,6 +38,8 @@ async function startService(readKey) {
     ...parseEnv(variables.replace("localhost:8080", `localhost:${PORT}`)),
     AUTH_PRIVATE_KEY: privateKey.export({ type: "pkcs8", format: "pem" }),
     ADMIN_READ_KEYS: `mirror:${readKey}`,
+    // The variables of a service of yours, in the same folder, are not for this one.
+    BUN_OPTIONS: "--no-env-file",
   };
   const [line] = await once(
     createInterface(run("npx", [...BUN, "start", "--ephemeral"], { cwd, env }).stdout),

@@ -32,11 +32,12 @@ function openBrowser() {
     for (const set of response.headers.getSetCookie()) cookies.set(...set.split(";")[0].split("="));
     return response;
   }
-  async function logIn({ client }) {
-    const login = await request("GET", "/login");
+  /** Returns what answers the callback. */
+  async function logIn({ client }, path = "/login") {
+    const login = await request("GET", path);
     const { state, ...query } = Object.fromEntries(new URL(login.headers.get("location")).searchParams);
     const { code } = await client.authorize(query);
-    await request("GET", `/callback?${new URLSearchParams({ state, code })}`);
+    return request("GET", `/callback?${new URLSearchParams({ state, code })}`);
   }
   return { request, logIn, read: async (path) => (await request("GET", path)).json() };
 }
@@ -80,6 +81,19 @@ test("roles and claims decide, and a visitor without a login gets 401", async ()
     assert.equal((await operator.request("POST", "/api/notes", { text })).status, isFull ? 403 : 201);
   }
   assert.deepEqual(await user.read("/api/notes"), ["a", "b", "c", "d"]);
+});
+
+test("a login returns to the page where it began, and to no other address", async () => {
+  const user = await createUser();
+  for (const [page, expected] of [
+    ["/users", "/users"],
+    ["//example.com", "/"],
+    ["/\\example.com", "/"],
+    ["https://example.com", "/"],
+  ]) {
+    const returned = await openBrowser().logIn(user, `/login?${new URLSearchParams({ page })}`);
+    assert.equal(returned.headers.get("location"), expected);
+  }
 });
 
 test("an invited user sets a password, logs in, and is in the mirror", async () => {

@@ -6,7 +6,10 @@ const { LATCHKEY_ADMIN_URL: baseUrl = "http://127.0.0.1:3001", LATCHKEY_READ_KEY
 const admin = createAdminClient({ baseUrl, apiKey });
 const keepSeconds = 5 * 60 + 60; // AUTH_TOKEN_EXPIRE_MINUTES, and a minute for clocks
 
-/** By id, each with the latest event. In memory: replace it by a table of your database. */
+/**
+ * By id, each with the latest event. In memory: replace it by a table as soon as the data of users is in one. Who is only in the table
+ * at a start was deleted in the meantime.
+ */
 export const users = new Map();
 let restoredAt = 0;
 let isCurrent = false;
@@ -19,8 +22,10 @@ const readUser = (id) =>
 async function update(id, latest, onDeleted) {
   const user = await readUser(id);
   if (user) return users.set(id, { ...user, latest });
+  // Refused as long as the data is not deleted.
+  if (users.has(id)) users.get(id).is_active = false;
+  await onDeleted(id);
   users.delete(id);
-  onDeleted(id);
 }
 
 /** Forgets the latest events: those that still matter are read again, or are older than a restored backup. */
@@ -41,7 +46,7 @@ async function begin(onDeleted) {
   return next_cursor;
 }
 
-/** Never ends. `onDeleted` gets the id of each user whose data you delete; it can get one twice. */
+/** Never ends. `onDeleted` deletes the data of the user with this id. It can get an id again, as it does after an error. */
 export async function followUsers(onDeleted) {
   for (let cursor; ; ) {
     try {
