@@ -6,13 +6,12 @@ import { join } from "node:path";
 import { browserTest, DESKTOP, openBrowser, type Page } from "@latchkey/testing/chromium";
 import { openFolder, type TemporaryFolder } from "@latchkey/testing/folder";
 import { inFullRun } from "@latchkey/testing/full-run";
+import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { runProcess } from "@latchkey/testing/run-process";
 import { freePort, readUntil } from "@latchkey/testing/server-process";
 import { copyCheckout } from "./copy.ts";
+import { EMAIL, PASSWORD, request, sessionOf } from "./starter-session.ts";
 
-/** Long enough to download every package. */
-const EMAIL = "ada@example.com";
-const PASSWORD = "correct horse battery staple";
 const [faketime = ""] = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1");
 
 /** The second newest mail and older ones do not matter: the mails of a user arrive one after the other. */
@@ -146,31 +145,13 @@ inFullRun(describe)("the starter", () => {
     writeFileSync(clock, "+0s");
     const shifted = { LD_PRELOAD: faketime, FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_NO_CACHE: "1" };
     await using program = await start({ ...shifted, DONT_FAKE_MONOTONIC: "1" });
-    const get = (path: string, cookie = "") =>
-      fetch(program.app + path, { headers: { cookie }, redirect: "manual" });
-    const cookieOf = (response: Response, name: string) =>
-      response.headers
-        .getSetCookie()
-        .find((cookie) => cookie.includes(name))
-        ?.split(";")[0] ?? "";
-
-    const begun = await get("/login");
-    const { origin, searchParams } = new URL(begun.headers.get("location") ?? "");
-    const post = async (path: string, body: object, token = ""): Promise<Record<string, string>> => {
-      const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
-      const response = await fetch(origin + path, { method: "POST", headers, body: JSON.stringify(body) });
-      return response.json() as Promise<Record<string, string>>;
-    };
-    const { access_token = "" } = await post("/auth/login", { email: EMAIL, password: PASSWORD });
-    const { state = "", ...request } = Object.fromEntries(searchParams);
-    const { code = "" } = await post("/auth/authorize", request, access_token);
-    const query = new URLSearchParams({ state, code });
-    const session = cookieOf(await get(`/callback?${query}`, cookieOf(begun, "login")), "session");
-    expect((await get("/api/me", session)).status).toBe(200);
+    const session = await sessionOf(program.app);
+    const statusOf = async () => (await request(program.app, "/api/me", session)).status;
+    expect(await statusOf()).toBe(200);
     writeFileSync(clock, "+60h");
-    expect((await get("/api/me", session)).status).toBe(200);
+    expect(await statusOf()).toBe(200);
     writeFileSync(clock, "+140h");
-    expect((await get("/api/me", session)).status).toBe(401);
+    expect(await statusOf()).toBe(401);
   });
 
   test("the client is installed and used as the README says", async () => {
@@ -188,5 +169,75 @@ inFullRun(describe)("the starter", () => {
     const project = join(home.path, "my-app");
     await Bun.write(join(project, "login.mjs"), program.replace("http://127.0.0.1:3000", url));
     expect(await run("node login.mjs", project)).toContain("username: 'grace'");
+  });
+
+  test("the document's page works with the document's service on PostgreSQL", async () => {
+    const document = await Bun.file(join(checkout, "docs/starter.md")).text();
+    const blocksOf = (heading: string) => {
+      const [, section = ""] = new RegExp(`^## ${heading}$(.+?)^## `, "ms").exec(document) ?? [];
+      return [...section.matchAll(/```\w+\n(.+?)```/gs)].map(([, code = ""]) => code);
+    };
+    const edit = async (file: string, ...changes: readonly (readonly [string, string])[]) => {
+      let text = await Bun.file(join(starter(), file)).text();
+      for (const [before, after] of changes) {
+        expect(text).toContain(before);
+        text = text.replace(before, () => after);
+      }
+      await Bun.write(join(starter(), file), text);
+    };
+    const [data = "", routes = "", html = "", page = "", forms = ""] = blocksOf("A page of your own");
+    const anchors = ["void followUsers((id) => notes.delete(id));\n", 'app.post("/invitations"'] as const;
+    await edit("api.mjs", [anchors[0], data], [anchors[1], routes + anchors[1]]);
+    await edit("index.html", ['<section data-page="/users"', `${html}<section data-page="/users"`]);
+    await edit(
+      "app.mjs",
+      ['  async "/users"', `${page}  async "/users"`],
+      ['onSubmit("add"', `${forms}onSubmit("add"`],
+    );
+    await run("npm run build", starter());
+
+    await using postgres = await startPostgresServer();
+    const [port, adminPort, apiPort, appPort] = [freePort(), freePort(), freePort(), freePort()].map(String);
+    const [, commands = ""] = blocksOf("With your own service");
+    const block = commands
+      .replace("postgres://latchkey:PASSWORD@127.0.0.1/latchkey", await postgres.createDatabase())
+      .replaceAll("3000", port ?? "")
+      .replaceAll("3001", adminPort ?? "")
+      .replaceAll("8080", appPort ?? "")
+      .replace("npx -y bun@1.4.5 start", "");
+    await edit("service.env", ["localhost:8080", `localhost:${appPort}`]);
+    await run(block, checkout);
+    const [url, app] = [`http://127.0.0.1:${port}`, `http://localhost:${appPort}`];
+    const launch = (command: string[], cwd: string, env: Readonly<Record<string, string>>) =>
+      Bun.spawn(command, { cwd, env: { ...process.env, ...env }, stdout: "pipe", stderr: "inherit" });
+    await using service = launch([process.execPath, "start"], checkout, { PORT: port ?? "" });
+    await readUntil(service.stdout, '"ready"');
+    const addresses = { LATCHKEY_URL: url, LATCHKEY_ADMIN_URL: `http://127.0.0.1:${adminPort}` };
+    const ofServers = { ...addresses, API_URL: `http://127.0.0.1:${apiPort}`, API_PORT: apiPort ?? "" };
+    await using api = launch(["node", "--env-file=.env", "api.mjs"], starter(), ofServers);
+    const production = { ...ofServers, NODE_ENV: "production", PORT: appPort ?? "" };
+    await using server = launch(["node", "server.mjs"], starter(), production);
+    await Promise.all([api, server].map(({ stdout }) => readUntil(stdout, "Listening")));
+
+    const body = JSON.stringify({ email: EMAIL, username: "ada", password: PASSWORD });
+    const headers = { "content-type": "application/json" };
+    await fetch(`${url}/auth/register`, { method: "POST", headers, body });
+    const init = { method: "POST", body: JSON.stringify({ url: "https://example.com" }) };
+    expect((await request(app, "/api/links", await sessionOf(app), init)).status).toBe(403);
+    await run(`npx -y bun@1.4.5 run admin users set-roles ${EMAIL} editor --unverified`, checkout);
+    const session = await sessionOf(app);
+    expect((await request(app, "/api/links", session, init)).status).toBe(201);
+    expect(await (await request(app, "/api/links", session)).json()).toEqual(["https://example.com"]);
+    const refused = await request(app, "/api/links", session, { method: "DELETE" });
+    expect(refused.headers.get("www-authenticate")).toContain('acr_values="2fa", max_age=60');
+    expect(await (await request(app, "/links")).text()).toContain('data-page="/links"');
+    // What the page shows if the resource server does not run.
+    api.kill();
+    await api.exited;
+    const unavailable = await request(app, "/api/links", session);
+    expect([unavailable.status, Object.keys((await unavailable.json()) as object)]).toEqual([
+      503,
+      ["detail"],
+    ]);
   });
 });
