@@ -8,6 +8,7 @@ import { createMemoryStore } from "../src/rate-limit/store.ts";
 import { KEY, openAdministration } from "./support/administration.ts";
 import { callService } from "./support/client.ts";
 import { signOneTimeToken } from "./support/one-time-token.ts";
+import { examplesOf, type OpenApiDocument } from "./support/openapi/document.ts";
 import { eachDatabase, startService } from "./support/service.ts";
 
 const NEXT_KEY = "n".repeat(40);
@@ -205,6 +206,25 @@ eachDatabase((startOn, testOnce) => {
     expect(items.map(({ locale }) => locale)).toEqual(["de", "de"]);
     const document = JSON.stringify((await call("GET", "/admin/openapi.json")).body);
     expect(document.match(/"locale":\{/g)).toHaveLength(3);
+  });
+
+  test("every member of a creation, an invitation and a change is stored", async () => {
+    await using service = await startOn({ env: { ...ENV, LANGUAGES: "en,de" } });
+    await using admin = await openAdministration(service);
+    const send = async (method: string, path: string, body: object, status = 201) =>
+      (await admin.call(method, path, { body })).expect<AdminUser>(status);
+    const document = (await admin.call("GET", "/admin/openapi.json")).expect<OpenApiDocument>(200);
+    const { invite, password, reason, ...members } = examplesOf(document, "createUser");
+    const { email, username, email_verified, ...given } = members;
+    expect(await send("POST", "/admin/users", { ...members, password })).toMatchObject(members);
+    const invited = { ...members, email: "eve@example.org", username: "eve" };
+    expect(await send("POST", "/admin/users", { ...invited, invite })).toMatchObject(invited);
+    const invitation = { email: "bob@example.org", invite };
+    const { id } = await send("POST", "/admin/users", invitation);
+    expect(await send("POST", "/admin/users", { ...invitation, ...given }, 200)).toMatchObject(given);
+    const change = { ...examplesOf(document, "updateUser"), email: "new@example.org", username: "new" };
+    const changed = await send("PATCH", `/admin/users/${id}`, change, 200);
+    expect({ reason, password, ...changed }).toMatchObject({ ...change, reason, password });
   });
 
   test("a change is made completely or not at all, and an invalid request names its members", async () => {

@@ -40,7 +40,7 @@ export function createChangeLog(audit: Audit): ChangeLog {
   return {
     write,
     writeChange(before, user, change, operator) {
-      const { email, hashedPassword, roles, claims, locale, isActive, username, emailVerified } = change;
+      const { email, hashedPassword, roles, claims, isActive, ...others } = change;
       if (email !== undefined && !isSameEmail(email, before.email)) write("email.changed", user, operator);
       if (hashedPassword !== undefined) write("password.changed", user, operator);
       if (roles !== undefined)
@@ -48,8 +48,7 @@ export function createChangeLog(audit: Audit): ChangeLog {
       if (claims !== undefined)
         write("claims.changed", user, operator, { claims: changedNames(before.claims, claims) });
       if (isActive !== undefined) write(isActive ? "user.activated" : "user.deactivated", user, operator);
-      if ([username, emailVerified, locale].some((value) => value !== undefined))
-        write("user.updated", user, operator);
+      if (Object.values(others).some((value) => value !== undefined)) write("user.updated", user, operator);
     },
   };
 }

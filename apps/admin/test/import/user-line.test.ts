@@ -1,7 +1,9 @@
 /** The line of an import and of an export, and what operators read: which columns of `users` they contain. */
 import { expect, test } from "bun:test";
-import { toDetailedUser } from "@latchkey/contracts";
+import { join } from "node:path";
+import { toDetailedUser, updateAdminUserRequest } from "@latchkey/contracts";
 import type { User } from "@latchkey/database";
+import { ROOT } from "@latchkey/testing/repository";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { differences, formatLine, parseLine } from "../../src/import/user-line.ts";
 import { openSharedDatabase } from "../support/shared-database.ts";
@@ -81,6 +83,17 @@ test("every column of users is in the line of an export, or named as one that on
   expect(names.sort()).toEqual(columns.map(({ name }) => name).sort());
   const { last_id, ...line } = JSON.parse(formatLine(USER, 9)) as Record<string, unknown>;
   expect([last_id, Object.keys(line).sort()]).toEqual([9, named(() => true)]);
+});
+
+test("the documents name every member of a line, and of a change by an operator", async () => {
+  const read = (path: string) => Bun.file(join(ROOT, path)).text();
+  const [imports, administration] = [await read("docs/import.md"), await read("docs/administration.md")];
+  const help = await read("apps/admin/src/commands/import.ts");
+  expect(named(() => true).filter((name) => !imports.includes(`\`${name}\``))).toEqual([]);
+  const imported = named(({ line }) => line === "id" || !NOT_IMPORTED.includes(line));
+  expect(imported.filter((name) => !help.includes(name))).toEqual([]);
+  const members = Object.keys(updateAdminUserRequest(["en", "de"]).properties);
+  expect(members.filter((name) => !administration.includes(`\`${name}\``))).toEqual([]);
 });
 
 test("operators read every column that a line contains, except hashes and what has a shape of its own", () => {

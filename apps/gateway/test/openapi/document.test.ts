@@ -1,6 +1,7 @@
 /** The OpenAPI document: it is valid and complete, and it describes every error. */
 import { describe, expect, test } from "bun:test";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
 import { ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../../src/errors.ts";
@@ -63,6 +64,26 @@ describe("the document", async () => {
       ]);
       expect(Object.values(content)[0]?.schema.$ref).toStartWith("#/components/schemas/");
     }
+  });
+
+  test("is complete in docs/api.md: every path, and every member of a user and of a change of one", async () => {
+    const text = (await Bun.file(join(ROOT, "docs/api.md")).text()).replaceAll(/\{\w+\}/g, "{}");
+    const rows = text.split("\n");
+    const isListed = (path: string) => {
+      const [, parent = "", step = ""] = /^(.+)\/([^/]+)$/.exec(path) ?? [];
+      return rows.some(
+        (row) => row.includes(`${path}\``) || (row.includes(`${parent}\``) && row.includes(`…/${step}\``)),
+      );
+    };
+    const paths = Object.keys(document.paths).map((path) => path.replaceAll(/\{\w+\}/g, "{}"));
+    expect(paths.filter((path) => !isListed(path))).toEqual([]);
+    const { UserResponse, UpdateUserRequest } = document.components.schemas;
+    const members = [UserResponse, UpdateUserRequest].flatMap((schema) =>
+      Object.keys(schema?.properties ?? {}),
+    );
+    expect(members.filter((name) => !text.includes(`\`${name}\``) && !text.includes(`"${name}"`))).toEqual(
+      [],
+    );
   });
 
   test("has an example for every schema of a request or a success, or for each of its properties", () => {

@@ -128,7 +128,7 @@ export function createOperatorChanges(
       emailVerified,
       isActive: isActive === before.isActive ? undefined : isActive,
       ...((isRoleRemoved || isActivated || isUnverified) && revocation()),
-    };
+    } satisfies Record<Exclude<keyof OperatorChange, "email" | "hashedPassword">, unknown>;
     if (Object.values(values).some((value) => value !== undefined))
       user = await update(transaction, values, own);
     // The reset for a new e-mail, which no budget limits. It comes last, because the other members delete waiting resets.

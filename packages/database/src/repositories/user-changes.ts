@@ -11,17 +11,26 @@ import type { Password } from "../passwords.ts";
 import type { User } from "../tables.ts";
 import { rememberDeletion } from "./imports.ts";
 
-/** The values that replace a password. */
-
 /** Mails whose link or code logs in, leads to a login, or confirms a second factor for one, and ends with the tokens. */
 const LOGIN_MAILS: MailKind[] = ["reset", "login-code", "factor-code"];
 
 const NOTIFICATIONS = MAIL_KINDS.filter(isNotification);
 
-export interface UserChange {
-  readonly username?: string;
-  readonly emailVerified?: boolean;
+/** The columns that a change replaces without another effect. */
+interface UserValues {
+  readonly username?: string | undefined;
+  readonly emailVerified?: boolean | undefined;
   readonly locale?: string | undefined;
+}
+
+/** Copies only the listed members: a change has others, which are no columns. The compiler names a forgotten one. */
+export const userValues = ({ username, emailVerified, locale }: UserValues): Required<UserValues> => ({
+  username,
+  emailVerified,
+  locale,
+});
+
+export interface UserChange extends UserValues {
   /**
    * A new hash revokes all tokens except `passwordChangeTokenId`. A new hash also deletes the passkeys, the identities, the
    * resets in the outbox, and all networks except `keptNetworkDigest`.
@@ -123,12 +132,10 @@ export function createUserChanges(dialect: Dialect) {
       change: PasswordChange,
       selection: SQL | undefined,
     ): Promise<User | null> => {
-      const { username, emailVerified, locale, hashedPassword, networkDigest } = change;
-      const { passwordChangeTokenId, keepsPasskeys, endsUnverifiedFactor, notifies } = change;
+      const { hashedPassword, networkDigest, passwordChangeTokenId } = change;
+      const { keepsPasskeys, endsUnverifiedFactor, notifies } = change;
       const values = {
-        username,
-        emailVerified,
-        locale,
+        ...userValues(change),
         hashedPassword,
         importedHash: null,
         ...revocation(passwordChangeTokenId),

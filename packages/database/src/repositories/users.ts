@@ -14,7 +14,7 @@ import { createLogins, type Logins } from "./logins.ts";
 import { createOperatorChanges, type OperatorChanges } from "./operator-changes.ts";
 import { UNLIMITED } from "./outbox.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
-import { createUserChanges, explainConflict, type UserChange } from "./user-changes.ts";
+import { createUserChanges, explainConflict, type UserChange, userValues } from "./user-changes.ts";
 import { createUserCounts, type UserCounts } from "./user-counts.ts";
 import { createUserSearches, type UserSearches } from "./user-search.ts";
 
@@ -124,9 +124,9 @@ export function createUserRepository(client: RepositoryClient, dialect: Dialect)
     findWithNetwork: async (id, networkDigest = "") =>
       (await byIdWithNetwork({ id, networkDigest }))[0] ?? null,
     update: async (id, change, condition) => {
-      const { username, emailVerified, locale, hashedPassword } = change;
+      const { hashedPassword } = change;
       if (hashedPassword === undefined) {
-        const values = { username, emailVerified, locale };
+        const values = userValues(change);
         if (Object.values(values).every((value) => value === undefined)) return findById(id);
         const query = orm.update(users).set({ ...values, updatedAt: now });
         const updated = run(query.where(selected(id, condition)).returning());

@@ -7,8 +7,10 @@ import {
   describeUser,
   describeUsers,
   explainLogin,
+  type Invitation,
   type LoginLimits,
   type LoginRules,
+  type NewUser,
   type Operator,
 } from "@latchkey/administration";
 import {
@@ -21,7 +23,7 @@ import {
   toAsciiEmail,
   type UpdateAdminUserRequest,
 } from "@latchkey/contracts";
-import type { Database, User, UserSearch } from "@latchkey/database";
+import type { Database, OperatorChange, User, UserSearch } from "@latchkey/database";
 import { type Hasher, hashFormat } from "@latchkey/hashing";
 import { type Digests, LOGIN_ATTEMPTS, WRONG_PASSWORDS, wrongPasswordKey } from "@latchkey/limits";
 import { ServiceError } from "../../errors.ts";
@@ -102,12 +104,20 @@ export function createAdministrationService(options: AdministrationServiceOption
       const roles = request.roles && toSet(request.roles);
       const locale = request.locale ?? undefined;
       if (password === undefined || username === undefined) {
-        const invitation = { email, username, roles, claims, locale, emailVerified };
+        const invitation: Invitation = { email, username, roles, claims, locale, emailVerified };
         const { user, isNew } = await administration.invite(invitation, operator);
         return { user: await describe(user), isNew };
       }
       const hashedPassword = await hasher.hash(password, { signal });
-      const user = { email, username, hashedPassword, roles: roles ?? [], claims, locale, emailVerified };
+      const user: NewUser = {
+        email,
+        username,
+        hashedPassword,
+        roles: roles ?? [],
+        claims,
+        locale,
+        emailVerified,
+      };
       return { user: await describe(await administration.create(user, operator)), isNew: true };
     },
     async update(id, request, operator, signal) {
@@ -123,7 +133,7 @@ export function createAdministrationService(options: AdministrationServiceOption
       if (!Object.values({ ...request, reason: undefined }).some((value) => value != null))
         return describe(user);
       const hashedPassword = password === undefined ? undefined : await hasher.hash(password, { signal });
-      const change = {
+      const change: OperatorChange = {
         username,
         email: email && toAsciiEmail(email),
         hashedPassword,

@@ -1,6 +1,6 @@
 /** What users change of their own account, independent of HTTP. */
 import type { UpdateUserRequest } from "@latchkey/contracts";
-import { type Database, hasPassword, type User } from "@latchkey/database";
+import { type Database, hasPassword, type User, type UserChange } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import type { AccountRules } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
@@ -56,7 +56,7 @@ export function createAccountService(options: AccountServiceOptions): AccountSer
       else if (derives) expectStepUp({ user, token });
       const { email } = user;
       const makeChange = async () => {
-        const values = {
+        const values: UserChange = {
           ...(username !== undefined && { username }),
           locale: locale ?? undefined,
           ...(password !== undefined && {

@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
 import { clockPast } from "../../support/clock.ts";
-import { shareService } from "../../support/service.ts";
+import { examplesOf, fetchDocument } from "../../support/openapi/document.ts";
+import { eachDatabase, shareService } from "../../support/service.ts";
 
 const shared = shareService();
 
@@ -22,6 +23,27 @@ test("PATCH changes the username and updated_at and nothing else; with {} or unk
   expect(Date.parse(changed.updated_at)).toBeGreaterThan(Date.parse(user.updated_at));
   expect((await service.call("GET", "/auth/me", { token })).body).toEqual(changed);
   expect(await service.login({ email, password })).toBeString();
+});
+
+eachDatabase((startOn) => {
+  test("PATCH stores and logs every member of its body, alone and together with a password", async () => {
+    await using service = await startOn({ env: { LANGUAGES: "en,de" } });
+    const { password, current_password, ...members } = examplesOf(await fetchDocument(service), "updateMe");
+    expect(Object.keys(members)).toContain("locale");
+    const { token } = await service.createUser();
+    const patch = async (body: object) =>
+      (await service.call("PATCH", "/auth/me", { token, body })).expect<object>(200);
+    for (const [name, value] of Object.entries(members))
+      expect(await patch({ [name]: value })).toMatchObject({ [name]: value });
+    // The line of a request is written after its response.
+    await service.request("/healthz");
+    const logged = service.log.filter(({ event }) => event === "user.updated");
+    expect(logged).toHaveLength(Object.keys(members).length);
+    const { token: other } = await service.createUser();
+    const body = { ...members, username: "another", password };
+    const changed = await service.call("PATCH", "/auth/me", { token: other, body });
+    expect(changed.expect<object>(200)).toMatchObject({ ...members, username: "another" });
+  });
 });
 
 test("PATCH to another user's username returns 409, to the current username 200", async () => {

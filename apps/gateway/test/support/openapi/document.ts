@@ -1,4 +1,5 @@
 /** The OpenAPI document as its tests read it: the members that they use, and all operations in one list. */
+import { mapMembers } from "../../../src/map-members.ts";
 
 export interface ResponseObject {
   readonly description: string;
@@ -61,6 +62,12 @@ function bodyOf({ requestBody }: OperationObject, { components }: OpenApiDocumen
   const { $ref } = requestBody?.content["application/json"]?.schema ?? {};
   return components.schemas[String($ref).replace("#/components/schemas/", "")] as BodySchema | undefined;
 }
+
+/** The examples of the members of a body. */
+export const examplesOf = (document: OpenApiDocument, operationId: string): Record<string, unknown> => {
+  const operation = operationsOf(document).find((one) => one.operationId === operationId);
+  return mapMembers(operation?.body?.properties ?? {}, ({ example }) => example);
+};
 
 export const operationsOf = (document: OpenApiDocument): NamedOperation[] =>
   Object.entries(document.paths).flatMap(([path, operations]) =>
