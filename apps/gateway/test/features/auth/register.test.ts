@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import type { User } from "@latchkey/contracts";
 import { DatabaseUnavailable } from "@latchkey/database";
-import { newCredentials, shareService, startService } from "../../support/service.ts";
+import { examplesOf, fetchDocument } from "../../support/openapi/document.ts";
+import { eachDatabase, newCredentials, shareService, startService } from "../../support/service.ts";
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const taken = (field: "email" | "username") => ({
@@ -27,6 +28,16 @@ test("register returns 201 with the active user and RFC 3339 timestamps in UTC w
   expect(user.updated_at).toBe(user.created_at);
   expect(Date.parse(user.created_at)).toBeWithin(startedAt - 10_000, Date.now() + 10_000);
   expect(await shared().login({ email, password })).toBeString();
+});
+
+eachDatabase((startOn) => {
+  test("register stores every member of its body", async () => {
+    await using service = await startOn({ env: { LANGUAGES: "en,de" } });
+    const { password, ...members } = examplesOf(await fetchDocument(service), "register");
+    expect(members).toHaveProperty("locale");
+    const user = await service.call("POST", "/auth/register", { body: { ...members, password } });
+    expect(user.expect<object>(201)).toMatchObject(members);
+  });
 });
 
 test("e-mails are trimmed and lowercased, so every spelling belongs to the same user", async () => {
