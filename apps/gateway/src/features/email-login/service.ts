@@ -12,6 +12,7 @@ import { passwordGuard } from "../../owner.ts";
 import { CODE_ATTEMPTS } from "../../rate-limit/limits.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
+import { createAttemptLines } from "./attempt-lines.ts";
 
 /**
  * Minimum time from the start of an attempt to its rejection. It hides that an attempt takes a little longer (0.08 ms) if a user has
@@ -35,6 +36,8 @@ export interface EmailLogin {
 
 export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
   const { users, factors, outbox, loginCodes, digests } = options;
+  // Of more attempts at the same time, the outbox would count and reject the further ones, too.
+  const inTurn = createAttemptLines(CODE_ATTEMPTS);
 
   return {
     async begin(email, { audit, network }) {
@@ -56,7 +59,9 @@ export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
       if (!stated) return reject(null);
       const { email, nonce } = stated;
       const user = await users.findByEmail(email);
-      const isCounted = await outbox.countCodeAttempt("login-code", user?.id ?? 0, nonce, CODE_ATTEMPTS);
+      const isCounted = await inTurn(nonce, () =>
+        outbox.countCodeAttempt("login-code", user?.id ?? 0, nonce, CODE_ATTEMPTS),
+      );
       // Compared also without a mail, for equal timing.
       const isCode = loginCodes.isCode(code, nonce, user);
       if (!user || !isCounted || !isCode) return reject(email, user);

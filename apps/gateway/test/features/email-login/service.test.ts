@@ -74,6 +74,29 @@ eachDatabase((start) => {
     expect((await login(service, next.state, next.code)).status).toBe(200);
   });
 
+  test("of parallel attempts with one state, one at a time uses a connection", async () => {
+    let [attempts, running, mostRunning] = [0, 0, 0];
+    const wrapDatabase = ({ outbox }: Service["database"]) => ({
+      outbox: {
+        countCodeAttempt: (...attempt: Parameters<typeof outbox.countCodeAttempt>) => {
+          attempts += 1;
+          running += 1;
+          mostRunning = Math.max(mostRunning, running);
+          return outbox.countCodeAttempt(...attempt).finally(() => {
+            running -= 1;
+          });
+        },
+      },
+    });
+    await using service = await start({ env: EMAIL_LOGIN, wrapDatabase });
+    const state = await begin(service, "nobody@example.org");
+    const guesses = Array.from({ length: 20 }, () => login(service, state, "12345678"));
+    for (const { status } of await Promise.all(guesses)) expect(status).toBe(401);
+    expect(mostRunning).toBe(1);
+    expect(attempts).toBeGreaterThanOrEqual(5);
+    expect((await login(service, state, "12345678")).status).toBe(401);
+  });
+
   test("a code is valid only while the outbox has its mail, which an attempt to send it keeps for a day", async () => {
     await using service = await start({ env: EMAIL_LOGIN });
     const { outbox } = service.database;
