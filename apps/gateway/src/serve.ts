@@ -4,7 +4,7 @@ import { databaseError, EXIT } from "@latchkey/cli";
 import { localUrl, type PasswordBlocklist } from "@latchkey/config";
 import { type DatabaseOptions, databaseFile, openDatabase, parseRecoveryCodes } from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
-import { createMails, openSmtpTransport } from "@latchkey/mail";
+import { createMails, openThreadedTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { checkEventRetention, type EventPruning, startEventPruning } from "./lifecycle/event-retention.ts";
@@ -130,6 +130,7 @@ export async function serve(
   let eventPruning: EventPruning | null = null;
   let metricsServer: Bun.Server<unknown> | null = null;
   let mailSender: MailSender | null = null;
+  let smtp: ReturnType<typeof openThreadedTransport> | null = null;
   const shutdown = createShutdown({
     delayMs: config.shutdown.delaySeconds * 1000,
     graceMs: config.shutdown.graceSeconds * 1000,
@@ -142,6 +143,7 @@ export async function serve(
         await Promise.all([app.stop(), administration?.stop()]);
       },
       async () => mailSender?.close(),
+      async () => smtp?.[Symbol.asyncDispose](),
       async () => eventPruning?.close(),
       async () => redisStore?.close(),
       () => hasher.close(),
@@ -167,17 +169,16 @@ export async function serve(
   eventPruning = startEventPruning(timed.events, { logger });
   const url = localUrl(config.host, app.server?.port);
   if (config.mail) {
-    const { publicUrl, linkTemplates, product, color, languages, texts } = config.mail;
+    const { server, from, publicUrl, linkTemplates, product, color, languages, texts } = config.mail;
+    smtp = server && openThreadedTransport({ server, from });
     mailSender = startMailSender({
       digests: keys.digests,
       oneTimeTokens: keys.oneTimeTokens,
       loginCodes: keys.loginCodes,
       factorStates: keys.factorStates,
       outbox: timed.outbox,
-      transport: config.mail.server
-        ? await openSmtpTransport(config.mail.server, config.mail.from)
-        : createFileTransport(join(folder, "outbox"), logger),
-      from: config.mail.from,
+      transport: smtp ?? createFileTransport(join(folder, "outbox"), logger),
+      from,
       listLogins: async (userId) => ({
         passkeys: await timed.passkeys.list(userId),
         identities: await timed.identities.list(userId),

@@ -19,6 +19,8 @@ plugin({
       "openid-client/",
       "oauth4webapi/",
       "@simplewebauthn/",
+      // Only the thread of the mails imports it.
+      "nodemailer/",
     ];
     onLoad({ filter: new RegExp(`/(${modules.join("|")})`) }, ({ path }) => {
       process.stderr.write(`${path} is loaded\n`);
