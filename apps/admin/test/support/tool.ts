@@ -21,11 +21,11 @@ interface RunOptions {
 export const runTool = (args: readonly string[], { env = {}, input = "" }: RunOptions = {}) =>
   captureOutput(() => run(args, env), input);
 
-/** Whether this process has the file of an embedded database open. */
-const isOpen = (path: string): boolean =>
+/** Whether this process has one of the files of embedded databases open. */
+const isOpen = (paths: ReadonlySet<string>): boolean =>
   readdirSync("/dev/fd").some((fd) => {
     try {
-      return readlinkSync(`/dev/fd/${fd}`) === path;
+      return paths.has(readlinkSync(`/dev/fd/${fd}`));
     } catch {
       return false;
     }
@@ -39,8 +39,9 @@ const MAX_COLLECTIONS = 100;
  */
 export async function runToolAlone(args: readonly string[], options: RunOptions = {}) {
   const result = await runTool(args, options);
-  const path = options.env?.DATABASE_URL?.replace("file:", "") ?? "";
-  for (let count = 0; count < MAX_COLLECTIONS && isOpen(path); count++) {
+  const urls = [options.env?.DATABASE_URL ?? "", ...args].filter((text) => text.startsWith("file:"));
+  const paths = new Set(urls.map((url) => url.slice("file:".length)));
+  for (let count = 0; count < MAX_COLLECTIONS && isOpen(paths); count++) {
     await Bun.sleep(1);
     Bun.gc(true);
   }
