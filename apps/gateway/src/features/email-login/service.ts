@@ -9,10 +9,10 @@ import { type Database, noPassword, type User } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
 import type { VerifiedLogin } from "../../login.ts";
 import { passwordGuard } from "../../owner.ts";
+import { createAttemptLines } from "../../rate-limit/attempt-lines.ts";
 import { CODE_ATTEMPTS } from "../../rate-limit/limits.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
-import { createAttemptLines } from "./attempt-lines.ts";
 
 /**
  * Minimum time from the start of an attempt to its rejection. It hides that an attempt takes a little longer (0.08 ms) if a user has

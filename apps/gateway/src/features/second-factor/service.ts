@@ -16,6 +16,7 @@ import { ServiceError } from "../../errors.ts";
 import type { LoginCommit, VerifiedLogin } from "../../login.ts";
 import type { FactorRejection } from "../../observability/audit.ts";
 import { type Owner, passwordGuard } from "../../owner.ts";
+import { createAttemptLines } from "../../rate-limit/attempt-lines.ts";
 import { CODE_ATTEMPTS } from "../../rate-limit/limits.ts";
 import type { RequestContext } from "../../request-context.ts";
 import { currentSeconds, type Principal, type Tokens } from "../../tokens/access-tokens.ts";
@@ -99,6 +100,9 @@ export function createSecondFactor(options: SecondFactorOptions): SecondFactorSe
     if (notifies && !emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
   };
 
+  // Of more attempts at the same time, the outbox would count and reject the further ones, too.
+  const inTurn = createAttemptLines(CODE_ATTEMPTS);
+
   return {
     async read({ user }) {
       const factor = user.factorId === null ? null : await factors.find(user.id);
@@ -129,7 +133,9 @@ export function createSecondFactor(options: SecondFactorOptions): SecondFactorSe
       };
       const stated = factorStates.verifyCreation(state, user) ?? reject("state");
       if (notifies) {
-        const isCounted = await outbox.countCodeAttempt("factor-code", user.id, stated.nonce, CODE_ATTEMPTS);
+        const isCounted = await inTurn(stated.nonce, () =>
+          outbox.countCodeAttempt("factor-code", user.id, stated.nonce, CODE_ATTEMPTS),
+        );
         if (!isCounted || !factorStates.isEmailCode(emailCode, stated.nonce, user)) reject("email_code");
       }
       const secret = Buffer.from(stated.secret, "base64url");

@@ -1,6 +1,7 @@
 /** Logins with a code from a mail: the code is what the mail sender computes, because no test reads it from the database. */
 import { expect, test } from "bun:test";
 import type { Token, User } from "@latchkey/contracts";
+import { watchCodeAttempts } from "../../support/code-attempts.ts";
 import { codeBody as beginFor } from "../../support/identities.ts";
 import { createVerified } from "../../support/passkeys.ts";
 import { eachDatabase, type Service, startService } from "../../support/service.ts";
@@ -75,25 +76,13 @@ eachDatabase((start) => {
   });
 
   test("of parallel attempts with one state, one at a time uses a connection", async () => {
-    let [attempts, running, mostRunning] = [0, 0, 0];
-    const wrapDatabase = ({ outbox }: Service["database"]) => ({
-      outbox: {
-        countCodeAttempt: (...attempt: Parameters<typeof outbox.countCodeAttempt>) => {
-          attempts += 1;
-          running += 1;
-          mostRunning = Math.max(mostRunning, running);
-          return outbox.countCodeAttempt(...attempt).finally(() => {
-            running -= 1;
-          });
-        },
-      },
-    });
+    const { seen, wrapDatabase } = watchCodeAttempts();
     await using service = await start({ env: EMAIL_LOGIN, wrapDatabase });
     const state = await begin(service, "nobody@example.org");
     const guesses = Array.from({ length: 20 }, () => login(service, state, "12345678"));
     for (const { status } of await Promise.all(guesses)) expect(status).toBe(401);
-    expect(mostRunning).toBe(1);
-    expect(attempts).toBeGreaterThanOrEqual(5);
+    expect(seen.mostRunning).toBe(1);
+    expect(seen.attempts).toBeGreaterThanOrEqual(5);
     expect((await login(service, state, "12345678")).status).toBe(401);
   });
 

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { decodeJwt } from "jose";
 import { ORIGIN } from "../../support/authenticator.ts";
+import { watchCodeAttempts } from "../../support/code-attempts.ts";
 import {
   type Application,
   beginLogin,
@@ -149,7 +150,8 @@ eachDatabase((start) => {
   });
 
   test("a thief with token and password cannot enrol without the mailbox, whose code has five attempts", async () => {
-    await using service = await startWithFactors({}, start);
+    const { seen, wrapDatabase } = watchCodeAttempts();
+    await using service = await startWithFactors({ wrapDatabase }, start);
     const user = await createVerified(service);
     const { secret, state } = (await requestFactor(service, user)).expect<FactorOptions>(200);
     const { at } = createApplication(secret);
@@ -159,8 +161,10 @@ eachDatabase((start) => {
     expect(codeOf(await enrol("12345678"))).toBe("FACTOR_CODE_INVALID");
     const mailed = await mailedCode(service, user);
     const guess = mailed === "12345678" ? "12345679" : "12345678";
-    for (let count = 0; count < 5; count++) expect((await enrol(guess)).status).toBe(400);
+    const guesses = await Promise.all(Array.from({ length: 5 }, () => enrol(guess)));
+    expect(guesses.map(({ status }) => status)).toEqual(Array(5).fill(400));
     expect((await enrol(mailed)).status).toBe(400);
+    expect(seen).toEqual({ attempts: 7, mostRunning: 1 });
     expect((await service.readUser(user.id)).factorId).toBeNull();
     expect(await service.sql("select * from factors")).toEqual([]);
   });
