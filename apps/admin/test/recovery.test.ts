@@ -106,8 +106,7 @@ const mailOf = ({ url }: { readonly url: string }) => ({
 });
 
 // The commands and their conditions on PostgreSQL have tests of their own, without the service.
-describe("on libsql", () => recoveryOn("libsql"));
-inFullRun(describe)("on postgres", () => recoveryOn("postgres"));
+inFullRun(describe).each(["libsql", "postgres"])("on %s", recoveryOn);
 
 function recoveryOn(kind: "libsql" | "postgres"): void {
   test("after the commands for a stolen token, password, both and signing key, the thief has nothing, and each user the same id", async () => {

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
@@ -149,30 +150,33 @@ async function register(url: string, username: string): Promise<{ id: number; to
   return { id, token };
 }
 
-test("after a copy in either direction, tokens work with the key that it names, and ids of deleted users are not used again", async () => {
-  await using files = await openFiles();
-  let from = await files.createUrl();
-  const remove = (url: string, token: string) => request(`${url}/auth/me`, { method: "DELETE", token });
-  const users = await withService({ DATABASE_URL: from }, async (url) => {
-    const [ada, cy] = [await register(url, "ada"), await register(url, "cy")];
-    expect((await remove(url, cy.token)).status).toBe(204);
-    return [ada, cy];
-  });
-  let key = {};
-  for (const to of [await server.createDatabase(), await files.createUrl()]) {
-    const { stderr } = await copy(from, to);
-    const [, generated] = /AUTH_SECRET_KEY_FILE=(\S+),/.exec(stderr) ?? [];
-    if (generated) key = { AUTH_SECRET_KEY_FILE: generated };
-    await withService({ DATABASE_URL: to, ...key }, async (url) => {
-      for (const [index, { token }] of users.entries())
-        expect((await request(`${url}/auth/me`, { token })).status).toBe(index === 0 ? 200 : 404);
-      users.push(await register(url, `new${users.length}`));
-      expect(users.at(-1)?.id).toBe(users.length);
-      await remove(url, users.at(-1)?.token ?? "");
+inFullRun(test)(
+  "after a copy in either direction, tokens work with the key that it names, and ids of deleted users are not used again",
+  async () => {
+    await using files = await openFiles();
+    let from = await files.createUrl();
+    const remove = (url: string, token: string) => request(`${url}/auth/me`, { method: "DELETE", token });
+    const users = await withService({ DATABASE_URL: from }, async (url) => {
+      const [ada, cy] = [await register(url, "ada"), await register(url, "cy")];
+      expect((await remove(url, cy.token)).status).toBe(204);
+      return [ada, cy];
     });
-    from = to;
-  }
-});
+    let key = {};
+    for (const to of [await server.createDatabase(), await files.createUrl()]) {
+      const { stderr } = await copy(from, to);
+      const [, generated] = /AUTH_SECRET_KEY_FILE=(\S+),/.exec(stderr) ?? [];
+      if (generated) key = { AUTH_SECRET_KEY_FILE: generated };
+      await withService({ DATABASE_URL: to, ...key }, async (url) => {
+        for (const [index, { token }] of users.entries())
+          expect((await request(`${url}/auth/me`, { token })).status).toBe(index === 0 ? 200 : 404);
+        users.push(await register(url, `new${users.length}`));
+        expect(users.at(-1)?.id).toBe(users.length);
+        await remove(url, users.at(-1)?.token ?? "");
+      });
+      from = to;
+    }
+  },
+);
 
 /** A session that uses no table, like an idle connection of a service. */
 async function connectTo(url: string): Promise<AsyncDisposable> {

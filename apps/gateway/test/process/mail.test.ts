@@ -3,12 +3,13 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createCertificate, hasOpenssl } from "@latchkey/testing/certificates";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { startMailServer } from "@latchkey/testing/mail-server";
 import { post, startProcess } from "@latchkey/testing/service-process";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { newCredentials, SECRET_KEY } from "../support/service.ts";
 
-test.skipIf(!hasOpenssl)(
+inFullRun(test.skipIf(!hasOpenssl))(
   "a mail survives kill -9, is sent once over STARTTLS with a login, and needs a trusted certificate",
   async () => {
     await using folder = await openFolder();

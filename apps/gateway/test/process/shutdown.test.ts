@@ -118,25 +118,28 @@ inFullRun(test.concurrent)(
   },
 );
 
-test.concurrent("clients that follow `Connection: close` lose no request, and every response is logged", async () => {
-  await using service = await startInFolder({ ...UNLIMITED, SHUTDOWN_DELAY_SECONDS: "1" });
-  const url = await service.ready();
-  let responded = 0;
-  const client = async (): Promise<void> => {
-    for (;;) {
-      const response = await fetch(`${url}/todos`);
-      expect(response.status).toBe(200);
-      await response.arrayBuffer();
-      responded += 1;
-      if (responded === 200) service.signal("SIGTERM");
-      if (response.headers.get("connection") === "close") return;
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, client));
-  expect((await service.ended()).code).toBe(0);
-  await service.line("stopped");
-  expect(service.lines.filter(({ route }) => route === "/todos")).toHaveLength(responded);
-});
+inFullRun(test.concurrent)(
+  "clients that follow `Connection: close` lose no request, and every response is logged",
+  async () => {
+    await using service = await startInFolder({ ...UNLIMITED, SHUTDOWN_DELAY_SECONDS: "1" });
+    const url = await service.ready();
+    let responded = 0;
+    const client = async (): Promise<void> => {
+      for (;;) {
+        const response = await fetch(`${url}/todos`);
+        expect(response.status).toBe(200);
+        await response.arrayBuffer();
+        responded += 1;
+        if (responded === 200) service.signal("SIGTERM");
+        if (response.headers.get("connection") === "close") return;
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, client));
+    expect((await service.ended()).code).toBe(0);
+    await service.line("stopped");
+    expect(service.lines.filter(({ route }) => route === "/todos")).toHaveLength(responded);
+  },
+);
 
 test.concurrent("while draining, new connections are refused and a partly sent request is finished", async () => {
   await using service = await startInFolder();

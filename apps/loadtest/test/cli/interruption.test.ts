@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { readUntil } from "@latchkey/testing/server-process";
 import { $ } from "bun";
 import { startFakeService } from "../support/fake-service.ts";
@@ -41,15 +42,18 @@ test("SIGTERM ends the run, and the results until then are reported and written 
   expect(await Bun.file(`${path}.html`).text()).toStartWith("<!doctype html>");
 });
 
-test.concurrent("the files are written although Ctrl-C also ended the reader of standard output", async () => {
-  const path = join(service.folder, "piped");
-  const child = start(`--url ${service.url} ${LOAD} --report ${path}`);
-  await readUntil(child.progress, MEASURED);
-  await child.stdout.cancel();
-  child.signal("SIGINT");
-  await child.exited;
-  expect((await Bun.file(`${path}.json`).json()).outcome).toBe("interrupted");
-});
+inFullRun(test.concurrent)(
+  "the files are written although Ctrl-C also ended the reader of standard output",
+  async () => {
+    const path = join(service.folder, "piped");
+    const child = start(`--url ${service.url} ${LOAD} --report ${path}`);
+    await readUntil(child.progress, MEASURED);
+    await child.stdout.cancel();
+    child.signal("SIGINT");
+    await child.exited;
+    expect((await Bun.file(`${path}.json`).json()).outcome).toBe("interrupted");
+  },
+);
 
 test.concurrent("a second signal after half a second exits at once, one before does not", async () => {
   const path = join(service.folder, "pipe");

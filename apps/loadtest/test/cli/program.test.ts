@@ -86,39 +86,45 @@ test("load is sent to another machine only after a confirmation", async () => {
   }
 });
 
-test.concurrent.each(scenarioNames())("the scenario %s has no errors", async (scenario) => {
+inFullRun(test.concurrent).each(scenarioNames())("the scenario %s has no errors", async (scenario) => {
   const load = { kind: "open", ratePerSecond: 4, arrivals: "constant" } as const;
   const { all } = await runWithUsers({ asked: runOptionsOf({ url: service.url, scenario, load, users: 2 }) });
   expect(all).toMatchObject({ sent: 4, errors: 0 });
 });
 
-test("assertions are printed, in the files and decide the exit code, and the printed command repeats the run", async () => {
-  const path = join(service.folder, "run");
-  const load = "--users 3 --rate 8 --duration 1 --wrong 40 --seed 7 --timeout 30";
-  const { code, stdout, stderr } = await run(
-    `--url ${service.url} ${load} --assert errors<1%,login.rate>1000/s --report ${path}`,
-  );
-  expect(code).toBe(1);
-  expect(stdout).toMatch(/^✓ errors < 1 %: 0 %\n✗ login\.rate > 1000\/s: [\d.]+\/s$/m);
-  expect(stderr).toEndWith("1 of 2 assertions failed.\n");
-  const first = await Bun.file(`${path}.json`).json();
-  expect(first.assertions).toEqual([
-    { assertion: "errors < 1 %", passed: true, measured: 0, result: "0 %" },
-    { assertion: "login.rate > 1000/s", passed: false, measured: number, result: expect.any(String) },
-  ]);
-  expect(await Bun.file(`${path}.html`).text()).toContain("✗ login.rate &gt; 1000/s: ");
+inFullRun(test)(
+  "assertions are printed, in the files and decide the exit code, and the printed command repeats the run",
+  async () => {
+    const path = join(service.folder, "run");
+    const load = "--users 3 --rate 8 --duration 1 --wrong 40 --seed 7 --timeout 30";
+    const { code, stdout, stderr } = await run(
+      `--url ${service.url} ${load} --assert errors<1%,login.rate>1000/s --report ${path}`,
+    );
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✓ errors < 1 %: 0 %\n✗ login\.rate > 1000\/s: [\d.]+\/s$/m);
+    expect(stderr).toEndWith("1 of 2 assertions failed.\n");
+    const first = await Bun.file(`${path}.json`).json();
+    expect(first.assertions).toEqual([
+      { assertion: "errors < 1 %", passed: true, measured: 0, result: "0 %" },
+      { assertion: "login.rate > 1000/s", passed: false, measured: number, result: expect.any(String) },
+    ]);
+    expect(await Bun.file(`${path}.html`).text()).toContain("✗ login.rate &gt; 1000/s: ");
 
-  const command = stdout.split("Repeat with:\n")[1]?.split("\n\n")[0] ?? "";
-  // As pasted into a shell, in the repository.
-  const shell = Bun.spawn(["sh", "-c", `${command.replace("bun run", `'${process.execPath}' run`)} --json`], {
-    cwd: ROOT,
-    stderr: "ignore",
-  });
-  const repeated = JSON.parse(await shell.stdout.text());
-  expect(repeated.asked).toEqual(first.asked);
-  expect(repeated.all.statuses).toEqual(first.all.statuses);
-  expect(repeated.assertions).toHaveLength(2);
-});
+    const command = stdout.split("Repeat with:\n")[1]?.split("\n\n")[0] ?? "";
+    // As pasted into a shell, in the repository.
+    const shell = Bun.spawn(
+      ["sh", "-c", `${command.replace("bun run", `'${process.execPath}' run`)} --json`],
+      {
+        cwd: ROOT,
+        stderr: "ignore",
+      },
+    );
+    const repeated = JSON.parse(await shell.stdout.text());
+    expect(repeated.asked).toEqual(first.asked);
+    expect(repeated.all.statuses).toEqual(first.all.statuses);
+    expect(repeated.assertions).toHaveLength(2);
+  },
+);
 
 test("rejections are errors, and a service that does not meet the offered rate is overloaded", async () => {
   let logins = 0;
