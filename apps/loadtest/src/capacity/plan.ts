@@ -15,8 +15,11 @@ export type Capacity = Static<typeof CapacityFile>;
 
 /** A login reads the user before and after hashing. It stores the network at most once a day. */
 export const QUERIES_PER_LOGIN = 2;
-/** One Redis script for the default quota, one for that of logins. An unfamiliar network needs one more for the e-mail. */
-const SCRIPTS_PER_LOGIN = 2;
+/**
+ * One Redis script for the default quota, one for that of logins, and one that ends the count of wrong current passwords. An
+ * unfamiliar network needs one more for the e-mail.
+ */
+const SCRIPTS_PER_LOGIN = 3;
 /** Upper bound of the resident memory of an idle replica. Password hashing adds only a few kilobytes. */
 const REPLICA_MEGABYTES = 150;
 /** The connections that a starting replica opens in addition to the pool. */
