@@ -43,8 +43,8 @@ const REFILLED = { capacity: 3, refillMs: 2 * HOUR_MS };
 
 /**
  * Each kind of mail has a budget of its own, so that nobody can prevent a mail by causing others. To a verified recipient, the
- * notifications of a changed e-mail, of a removed second factor and of a deletion have no limit. To an unverified one, all notifications share a budget:
- * anybody can register with the address.
+ * notifications of a changed e-mail, of a removed second factor and of a deletion have no limit. To an unverified one, all
+ * notifications share a budget: anybody can register with the address.
  */
 export const MAIL_BUDGETS = {
   resets: { kinds: ["reset"], ...REFILLED },

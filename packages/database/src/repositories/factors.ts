@@ -41,7 +41,12 @@ export interface FactorRepository extends FactorAttempts {
   /** Deletes the recovery code. Returns how many remain, or null if the factor does not have it. */
   useRecoveryCode(owner: FactorOwner, digest: string, options: FactorChange): Promise<number | null>;
   /** Returns false if the user has another factor, or none, or does not meet the condition. */
-  replaceRecoveryCodes(owner: FactorOwner, digests: string, condition: Guard): Promise<boolean>;
+  replaceRecoveryCodes(
+    owner: FactorOwner,
+    digests: string,
+    condition: Guard,
+    options: FactorChange,
+  ): Promise<boolean>;
   /**
    * Deletes the factor and revokes all tokens. Returns the user, or null if the user has no factor or does not meet the condition.
    * @param condition the owner's token. @default none: an operator removes it
@@ -129,11 +134,15 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
           await transaction.insert(outbox).values({ kind: "recovery-code", userId: owner.userId });
         return parseRecoveryCodes(row).length;
       }),
-    replaceRecoveryCodes: (owner, recoveryCodes, condition) =>
+    replaceRecoveryCodes: (owner, recoveryCodes, condition, { notifies = false }) =>
       transact(async (transaction) => {
-        if (!(await lock(transaction, owner.userId, meetsGuard(users, condition)))) return false;
+        const { userId } = owner;
+        if (!(await lock(transaction, userId, meetsGuard(users, condition)))) return false;
         const query = transaction.update(factors).set({ recoveryCodes });
-        return (await query.where(isOwn(owner)).returning({ id: factors.id })).length > 0;
+        const changed = await query.where(isOwn(owner)).returning({ id: factors.id });
+        if (changed.length === 0) return false;
+        if (notifies) await transaction.insert(outbox).values({ kind: "factor", userId });
+        return true;
       }),
     delete: (userId, { notifies = false, condition }) =>
       transact(async (transaction) => {

@@ -110,8 +110,8 @@ aussperren. Ändern Sie Ihr Passwort bitte sofort.`,
     factor: {
       subject: "Der zweite Faktor für Ihr Konto[ bei {product}] wurde eingerichtet",
       text: `Der zweite Faktor für Ihr Konto[ bei {product}] wurde eingerichtet oder ersetzt, oder es gelten neue
-Wiederherstellungscodes. Für die Anmeldung brauchen Sie zusätzlich einen Code aus Ihrer App. Alle anderen
-Anmeldungen wurden beendet.
+Wiederherstellungscodes. Für die Anmeldung brauchen Sie zusätzlich einen Code aus Ihrer App. Wurde die App
+eingerichtet oder ersetzt, sind alle anderen Anmeldungen beendet.
 
 ${TELL_OPERATOR}: Ein neues Passwort allein hilft dagegen nicht.`,
     },

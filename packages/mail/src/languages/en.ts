@@ -94,7 +94,7 @@ out. Change it at once.`,
     factor: {
       subject: "The second factor of your account[ at {product}] was set up",
       text: `Logins to your account[ at {product}] need a code of an app from now on, or the app or its recovery
-codes were replaced. All other logins have ended.
+codes were replaced. Setting up or replacing the app has ended all other logins.
 
 If it was you, there is nothing to do. If it was not, tell the operator of the service at once: a new password
 alone does not remove the codes.`,

@@ -187,7 +187,7 @@ export function createSecondFactor(options: SecondFactorOptions): SecondFactorSe
       const { user, condition } = await proveWithCode(principal, body, request);
       const { codes, stored } = createRecoveryCodes();
       const owner = { userId: user.id, id: user.factorId ?? "" };
-      if (!(await factors.replaceRecoveryCodes(owner, stored, condition)))
+      if (!(await factors.replaceRecoveryCodes(owner, stored, condition, { notifies })))
         return explainRejection(user.id, condition);
       request.audit("factor.recovery_codes_replaced", user.email, user.id);
       return codes;

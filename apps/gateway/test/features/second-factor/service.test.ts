@@ -180,6 +180,8 @@ eachDatabase((start) => {
       service.call("POST", path, { token, body: { current_password: password, code } });
     const codes = await prove("/auth/factor/recovery-codes", user.token, user.recoveryCodes[0]);
     const { recovery_codes } = codes.expect<{ recovery_codes: string[] }>(200);
+    const mails = await service.sql("select id from outbox where kind = 'factor'");
+    expect(mails).toHaveLength(2);
     const [, second = ""] = user.recoveryCodes;
     const wrong = await prove("/auth/factor/removal", user.token, recovery_codes[1], "wrong password");
     expect(codeOf(wrong)).toBe("CURRENT_PASSWORD_INCORRECT");
