@@ -6,7 +6,7 @@ import { createCertificate, type ServerCertificate } from "@latchkey/testing/cer
 import { inFullRun } from "@latchkey/testing/full-run";
 import { ROOT } from "@latchkey/testing/repository";
 import { readUntil } from "@latchkey/testing/server-process";
-import { post } from "@latchkey/testing/service-process";
+import { post, request } from "@latchkey/testing/service-process";
 import { copyCheckout } from "../checkout/copy.ts";
 import { environmentOf, readCompose } from "../compose/compose-file.ts";
 import { checkConfiguration, SECRET, unknownNames } from "../configuration.ts";
@@ -81,10 +81,10 @@ inFullRun(describe.skipIf(Boolean(problem) && !process.env.CI))("image", () => {
 
   /** Runs the image's command during `use`, then expects exit code 0 after SIGTERM. */
   async function whileServing(
-    database: string,
+    variables: Readonly<Record<string, string>>,
     use: (url: string, ready: Readonly<Record<string, unknown>>) => Promise<void>,
   ): Promise<void> {
-    const container = image.start(image.config.Cmd, environment(database));
+    const container = image.start(image.config.Cmd, variables);
     const log = await readUntil(container.stdout, '"msg":"ready"}\n');
     const ready = JSON.parse(log.trimEnd().split("\n").at(-1) ?? "");
     // The URL contains 0.0.0.0.
@@ -133,7 +133,7 @@ inFullRun(describe.skipIf(Boolean(problem) && !process.env.CI))("image", () => {
     // A folder of the user, who cannot write to that of the service in any case.
     const { errors } = await run(["sh", "-c", "echo > /home/bun/new"]);
     expect(errors).toContain("Read-only file system");
-    await whileServing("served.db", async (url, { kernel_fallback }) => {
+    await whileServing(environment("served.db"), async (url, { kernel_fallback }) => {
       expect(String(kernel_fallback)).not.toContain("not built");
       for (const page of ["readyz", "docs", "redoc"])
         expect([page, (await fetch(`${url}/${page}`)).status]).toEqual([page, 200]);
@@ -152,7 +152,7 @@ inFullRun(describe.skipIf(Boolean(problem) && !process.env.CI))("image", () => {
   test("the health check reports a running service as healthy, also with the proxy variables that Docker sets", async () => {
     const [, ...command] = image.config.Healthcheck.Test;
     let port = "";
-    await whileServing("checked.db", async (url) => {
+    await whileServing(environment("checked.db"), async (url) => {
       ({ port } = new URL(url));
       const proxy = "http://127.0.0.1:9";
       await succeed(command, { PORT: port });
@@ -166,7 +166,7 @@ inFullRun(describe.skipIf(Boolean(problem) && !process.env.CI))("image", () => {
     const commandOf = (name: string) =>
       new RegExp(`gateway-embedded (bun \\S+ ${name} [^<>]+) [<>]`).exec(guide)?.[1]?.split(" ") ?? [];
     let backup = new Blob();
-    await whileServing("latchkey.db", async (url) => {
+    await whileServing(environment("latchkey.db"), async (url) => {
       expect(await statusOf(`${url}/auth/register`)).toBe(201);
       const copy = image.start(commandOf("backup"), environment("latchkey.db"));
       backup = await new Response(copy.stdout).blob();
@@ -175,7 +175,28 @@ inFullRun(describe.skipIf(Boolean(problem) && !process.env.CI))("image", () => {
     });
     await succeed(["sh", "-c", "rm /data/latchkey.db*"]);
     await succeed(commandOf("restore"), environment("latchkey.db"), backup);
-    await whileServing("latchkey.db", async (url) => expect(await statusOf(`${url}/auth/login`)).toBe(200));
+    await whileServing(environment("latchkey.db"), async (url) =>
+      expect(await statusOf(`${url}/auth/login`)).toBe(200),
+    );
+  });
+
+  test("the `docker run` of the README serves, and keeps users and the generated key in its volume", async () => {
+    const readme = await Bun.file(join(ROOT, "README.md")).text();
+    const [, options = ""] = /`docker run\s([^`]+)ghcr\.io/.exec(readme) ?? [];
+    expect(options).toContain("--volume latchkey:/data");
+    const variables = Object.fromEntries(
+      options.matchAll(/--env\s(\w+)=(\S+)/g).map(([, name = "", value = ""]) => [name, value]),
+    );
+    await succeed(["sh", "-c", "rm --force /data/latchkey.db*"]);
+    let token = "";
+    await whileServing({ ...variables, PORT: "0" }, async (url) => {
+      expect(await statusOf(`${url}/auth/register`)).toBe(201);
+      const login = await post(`${url}/auth/login`, account);
+      ({ access_token: token } = (await login.json()) as { access_token: string });
+    });
+    await whileServing({ ...variables, PORT: "0" }, async (url) =>
+      expect((await request(`${url}/auth/me`, { token })).status).toBe(200),
+    );
   });
 
   test("the capacity command of docs/production.md measures the machine", async () => {
