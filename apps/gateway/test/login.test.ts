@@ -6,6 +6,7 @@ import { ORIGIN } from "./support/authenticator.ts";
 import type { ClientResponse } from "./support/client.ts";
 import { codeBody, loginOidc, oidcVariables } from "./support/identities.ts";
 import { fetchDocument, operationsOf } from "./support/openapi/document.ts";
+import { variablesWith } from "./support/openapi/requests.ts";
 import { type HostileProvider, startHostileProvider } from "./support/openid/hostile-provider.ts";
 import { enrol, logIn, loginBody } from "./support/passkeys.ts";
 import {
@@ -75,8 +76,9 @@ const startEverything = (
   start({
     ...options,
     env: {
+      ...variablesWith(provider),
       ...oidcVariables([provider, { link: true }]),
-      ...{ PASSKEY_ORIGINS: ORIGIN, AUTH_EMAIL_LOGIN: "true", AUTH_REQUIRE_VERIFIED_EMAIL: "true" },
+      ...{ PASSKEY_ORIGINS: ORIGIN, AUTH_REQUIRE_VERIFIED_EMAIL: "true" },
       ...{ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1000/minute", RATE_LIMIT_REGISTER: "100/minute" },
       ...{
         RATE_LIMIT_LOGIN: "100/minute",
