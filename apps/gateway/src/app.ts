@@ -66,7 +66,7 @@ interface AppOptions {
 export async function createApp(options: AppOptions) {
   const { config, keys, database, hasher, logger, observe, isStopping, factorCipher = null } = options;
   const { isListedPassword = () => false, store = createMemoryStore() } = options;
-  const { accounts: rules, rateLimits, oidc } = config;
+  const { accounts: rules, rateLimits } = config;
   const { sendsMail } = rules;
   const features = enabledFeatures(config);
   const limiters = rateLimits && createRateLimiters(rateLimits, store);
@@ -96,7 +96,7 @@ export async function createApp(options: AppOptions) {
   const canLogIn = createLoginRule({
     sendsMail,
     hasPasskeys: features.has("passkeys"),
-    issuers: oidc?.providers.map(({ issuer }) => issuer) ?? [],
+    issuers: config.features.identities?.providers.map(({ issuer }) => issuer) ?? [],
   });
   const assets = readAssets(config.pages.primaryColor, config.pages.logo);
 

@@ -112,36 +112,35 @@ function createConfig({ values, warnings }: Environment) {
       languages: values.LANGUAGES,
       renewsTokens: values.AUTH_RENEWAL_DAYS > 0,
       requireCurrentPassword: values.AUTH_REQUIRE_CURRENT_PASSWORD,
-      hasEmailLogin: values.AUTH_EMAIL_LOGIN && sendsMail(values),
       requireVerifiedEmail: values.AUTH_REQUIRE_VERIFIED_EMAIL && sendsMail(values),
       changesEmail: values.AUTH_EMAIL_CHANGE && sendsMail(values),
       passwordMinLength: values.PASSWORD_MIN_LENGTH,
     },
-    /** null: passkeys are off, and the routes for passkeys do not exist. */
-    passkeys: values.PASSKEY_ORIGINS && {
-      origins: values.PASSKEY_ORIGINS,
-      rpId: passkeyRpId(values),
-      /** Some authenticators show this name. */
-      rpName: values.PRODUCT_NAME ?? passkeyRpId(values),
+    /** The features that are off by default. null: the feature is off, and its routes do not exist. */
+    features: {
+      passkeys: values.PASSKEY_ORIGINS && {
+        origins: values.PASSKEY_ORIGINS,
+        rpId: passkeyRpId(values),
+        /** Some authenticators show this name. */
+        rpName: values.PRODUCT_NAME ?? passkeyRpId(values),
+      },
+      identities: values.OIDC_PROVIDERS && {
+        providers: values.OIDC_PROVIDERS,
+        redirectUris: values.OIDC_REDIRECT_URIS ?? [],
+      },
+      emailLogin: values.AUTH_EMAIL_LOGIN && sendsMail(values) ? {} : null,
+      secondFactor: values.AUTH_SECOND_FACTOR
+        ? {
+            /** null: generated and stored next to the database. */
+            key: values.AUTH_FACTOR_KEY,
+            previousKey: values.AUTH_FACTOR_KEY_PREVIOUS,
+            /** The application that shows the codes also shows this name. */
+            issuer:
+              values.PRODUCT_NAME ?? (values.PUBLIC_URL === null ? "Latchkey" : hostOf(values.PUBLIC_URL)),
+          }
+        : null,
+      hostedLogin: values.LOGIN_CLIENTS && { clients: values.LOGIN_CLIENTS, issuer: values.PUBLIC_URL ?? "" },
     },
-    /** null: logins with OpenID Connect providers are off, and their routes do not exist. */
-    oidc: values.OIDC_PROVIDERS && {
-      providers: values.OIDC_PROVIDERS,
-      redirectUris: values.OIDC_REDIRECT_URIS ?? [],
-    },
-    /** null: second factors are off, and their routes do not exist. */
-    secondFactor: values.AUTH_SECOND_FACTOR
-      ? {
-          /** null: generated and stored next to the database. */
-          key: values.AUTH_FACTOR_KEY,
-          previousKey: values.AUTH_FACTOR_KEY_PREVIOUS,
-          /** The application that shows the codes also shows this name. */
-          issuer:
-            values.PRODUCT_NAME ?? (values.PUBLIC_URL === null ? "Latchkey" : hostOf(values.PUBLIC_URL)),
-        }
-      : null,
-    /** null: hosted login is off, and its routes do not exist. */
-    hostedLogin: values.LOGIN_CLIENTS && { clients: values.LOGIN_CLIENTS, issuer: values.PUBLIC_URL ?? "" },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     rateLimits: values.RATE_LIMIT_ENABLED

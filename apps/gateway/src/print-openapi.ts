@@ -12,41 +12,12 @@ import { createApp } from "./app.ts";
 import { parseConfig } from "./config.ts";
 import { administrationOperations } from "./features/administration/operations.ts";
 import { eventOperations } from "./features/events/operations.ts";
+import { EVERYTHING } from "./features/optional-features.ts";
 import { createAdministrationDocument } from "./openapi/administration-document.ts";
 import { importTokenKeys } from "./tokens/token-keys.ts";
 
 /** The cast is safe because creating the document calls no service. */
 const uncalled = <Service>(): Service => ({}) as Service;
-
-/** Without a path, so that the document describes the metadata. */
-const ISSUER = "https://accounts.example.com";
-const REDIRECT_URI = "https://app.example.com/callback";
-const CLIENT = { client_id: "app", name: "Example", redirect_uris: [REDIRECT_URI] };
-const PROVIDER = {
-  name: "example",
-  issuer: "https://login.example.com",
-  client_id: "app",
-  client_secret: "-",
-};
-
-/** The variables that turn on everything. */
-const EVERYTHING = {
-  PUBLIC_URL: ISSUER,
-  AUTH_ISSUER: ISSUER,
-  LOGIN_CLIENTS: JSON.stringify([CLIENT]),
-  OIDC_PROVIDERS: JSON.stringify([PROVIDER]),
-  OIDC_REDIRECT_URIS: REDIRECT_URI,
-  PASSKEY_ORIGINS: "https://app.example.com",
-  LANGUAGES: SHIPPED_LANGUAGES.join(),
-  AUTH_CLAIMS: "roles,claims",
-  AUTH_RENEWAL_DAYS: "30",
-  AUTH_EMAIL_CHANGE: "true",
-  AUTH_EMAIL_LOGIN: "true",
-  AUTH_SECOND_FACTOR: "true",
-  AUTH_REGISTRATION: "closed",
-  AUTH_REQUIRE_VERIFIED_EMAIL: "true",
-  AUTH_REQUIRE_CURRENT_PASSWORD: "false",
-};
 
 async function printPublic(isComplete: boolean): Promise<string> {
   const secretKey = "The document contains no key: 0123456789";

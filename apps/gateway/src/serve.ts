@@ -72,10 +72,11 @@ export async function serve(
     openSecretKey({ folder, algorithm, logger }),
   );
   // Without the feature, only a stored factor needs the module, which then refuses to start.
-  const needsFactors = config.secondFactor !== null || (await database.factors.listKeyIds()).length > 0;
+  const { secondFactor, identities } = config.features;
+  const needsFactors = secondFactor !== null || (await database.factors.listKeyIds()).length > 0;
   const factorKey = needsFactors ? await import("./lifecycle/factor-key.ts") : null;
   const factorCipher = factorKey
-    ? await factorKey.openFactorCipher(database, config.secondFactor, { folder, logger })
+    ? await factorKey.openFactorCipher(database, secondFactor, { folder, logger })
     : null;
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const store = redisStore ?? createMemoryStore();
@@ -86,7 +87,7 @@ export async function serve(
     events: database.events,
     hasher,
     poolSize: database.kind === "postgres" ? poolSize : null,
-    providers: config.oidc?.providers.map(({ name }) => name) ?? [],
+    providers: identities?.providers.map(({ name }) => name) ?? [],
     droppedLines,
     isStoreShared: redisStore?.isShared,
   });

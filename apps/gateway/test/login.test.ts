@@ -1,14 +1,15 @@
 /** Every way to log in passes the same decisions, and a refusal changes nothing. `call` compares each error with the document. */
 import { expect, test } from "bun:test";
 import { privateKeyVariables } from "@latchkey/testing/keys";
+import { EVERYTHING } from "../src/features/optional-features.ts";
 import { ORIGIN } from "./support/authenticator.ts";
 import type { ClientResponse } from "./support/client.ts";
 import { codeBody, loginOidc, oidcVariables } from "./support/identities.ts";
 import { fetchDocument, operationsOf } from "./support/openapi/document.ts";
+import { variablesWith } from "./support/openapi/requests.ts";
 import { type HostileProvider, startHostileProvider } from "./support/openid/hostile-provider.ts";
 import { enrol, logIn, loginBody } from "./support/passkeys.ts";
 import {
-  DOCUMENTED_FEATURES,
   eachDatabase,
   type Service,
   type ServiceOptions,
@@ -75,8 +76,9 @@ const startEverything = (
   start({
     ...options,
     env: {
+      ...variablesWith(provider),
       ...oidcVariables([provider, { link: true }]),
-      ...{ PASSKEY_ORIGINS: ORIGIN, AUTH_EMAIL_LOGIN: "true", AUTH_REQUIRE_VERIFIED_EMAIL: "true" },
+      ...{ PASSKEY_ORIGINS: ORIGIN, AUTH_REQUIRE_VERIFIED_EMAIL: "true" },
       ...{ RATE_LIMIT_ENABLED: "true", RATE_LIMIT_DEFAULT: "1000/minute", RATE_LIMIT_REGISTER: "100/minute" },
       ...{
         RATE_LIMIT_LOGIN: "100/minute",
@@ -190,7 +192,7 @@ test("a user who is created by a login has the lines of the registration and of 
 const OTHER_TOKENS = ["renewToken", "exchangeCode", "factorLogin"];
 
 test("every operation that returns a token is a way of this file, and its document has the errors of a login", async () => {
-  await using service = await startService({ env: DOCUMENTED_FEATURES });
+  await using service = await startService({ env: EVERYTHING });
   const logins = operationsOf(await fetchDocument(service)).filter(({ operationId = "", responses }) => {
     const schema = responses["200"]?.content?.["application/json"]?.schema;
     return schema?.$ref === "#/components/schemas/TokenResponse" && !OTHER_TOKENS.includes(operationId);

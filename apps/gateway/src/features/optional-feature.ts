@@ -1,8 +1,9 @@
-/** A feature that is off by default: one folder, and the object of its `feature.ts`. */
+/** A feature that is off by default: one folder, and the object of its `feature.ts`. `config.ts` decides whether it is on. */
 import type { FactorCipher } from "@latchkey/administration";
+import type { VariableName } from "@latchkey/config";
 import type { Database, LoginRule, User } from "@latchkey/database";
 import type { Config } from "../config.ts";
-import type { Feature, Features } from "../feature-flags.ts";
+import type { Features } from "../feature-flags.ts";
 import type { Operation } from "../http/operation.ts";
 import type { ExpectToken, Login } from "../login.ts";
 import type { Owner } from "../owner.ts";
@@ -35,26 +36,26 @@ export interface OpenFeature {
   readonly pages: FeaturePages;
 }
 
+type Name = keyof Config["features"];
+
 export interface OptionalFeature {
-  readonly name: Feature;
-  isOn(config: Config): boolean;
+  readonly name: Name;
+  /** Variables that turn it on, for the document of everything and for tests. */
+  readonly example: { readonly [Variable in VariableName]?: string };
   /** Returns null if the feature is off. */
   open(resources: FeatureResources): Promise<OpenFeature | null>;
 }
 
-/**
- * @param settingsOf what the configuration says of the feature; null: it is off
- * @param open imports the modules of the feature, because they take time and memory at startup
- */
-export const optionalFeature = <Settings extends object>(
-  name: Feature,
-  settingsOf: (config: Config) => Settings | null,
-  open: (settings: Settings, resources: FeatureResources) => Promise<OpenFeature>,
-): OptionalFeature => ({
-  name,
-  isOn: (config) => settingsOf(config) !== null,
+interface Definition<Own extends Name> extends Pick<OptionalFeature, "example"> {
+  readonly name: Own;
+  /** Imports the modules of the feature, because they take time and memory at startup. */
+  open(settings: NonNullable<Config["features"][Own]>, resources: FeatureResources): Promise<OpenFeature>;
+}
+
+export const optionalFeature = <Own extends Name>({ open, ...facts }: Definition<Own>): OptionalFeature => ({
+  ...facts,
   async open(resources) {
-    const settings = settingsOf(resources.config);
+    const settings = resources.config.features[facts.name];
     return settings && open(settings, resources);
   },
 });

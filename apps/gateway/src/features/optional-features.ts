@@ -1,4 +1,5 @@
 /** The features that are off by default, in the order of the OpenAPI document, and which features are on. */
+import { SHIPPED_LANGUAGES } from "@latchkey/contracts";
 import type { Config } from "../config.ts";
 import type { Feature, Features } from "../feature-flags.ts";
 import { emailLoginFeature } from "./email-login/feature.ts";
@@ -16,6 +17,18 @@ export const OPTIONAL_FEATURES: readonly OptionalFeature[] = [
   hostedLoginFeature,
 ];
 
+/** The variables that turn on everything that the OpenAPI document can describe. */
+export const EVERYTHING: OptionalFeature["example"] = {
+  LANGUAGES: SHIPPED_LANGUAGES.join(),
+  AUTH_CLAIMS: "roles,claims",
+  AUTH_RENEWAL_DAYS: "30",
+  AUTH_EMAIL_CHANGE: "true",
+  AUTH_REGISTRATION: "closed",
+  AUTH_REQUIRE_VERIFIED_EMAIL: "true",
+  AUTH_REQUIRE_CURRENT_PASSWORD: "false",
+  ...Object.fromEntries(OPTIONAL_FEATURES.flatMap(({ example }) => Object.entries(example))),
+};
+
 export function enabledFeatures(config: Config): Features {
   const { hasTodos, accounts } = config;
   const features: readonly (readonly [Feature, boolean])[] = [
@@ -25,7 +38,7 @@ export function enabledFeatures(config: Config): Features {
     ["closedRegistration", !accounts.acceptsRegistrations],
     ["renewal", accounts.renewsTokens],
     ["verifiedEmail", accounts.requireVerifiedEmail],
-    ...OPTIONAL_FEATURES.map(({ name, isOn }) => [name, isOn(config)] as const),
+    ...OPTIONAL_FEATURES.map(({ name }) => [name, config.features[name] !== null] as const),
   ];
   return new Set(features.flatMap(([feature, isOn]) => (isOn ? [feature] : [])));
 }

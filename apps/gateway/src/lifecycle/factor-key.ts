@@ -18,7 +18,7 @@ const REMOVE_ALL = "to remove all second factors, run `bun run admin factors rem
 /** @throws {CliError} if the database has second factors that cannot be used */
 export async function openFactorCipher(
   { factors }: Pick<Database, "factors">,
-  secondFactor: Config["secondFactor"],
+  secondFactor: Config["features"]["secondFactor"],
   { folder, logger }: FactorKeyOptions,
 ): Promise<FactorCipher | null> {
   const storedIds = await factors.listKeyIds();

@@ -144,8 +144,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     "outcome",
   );
   /** An empty label is no label. */
-  const providersOf = (method: LoginMethod) => (method === "provider" ? providers : [""]);
-  for (const method of LOGIN_METHODS)
+  const providersOf = (method: string) => (method === "provider" ? providers : [""]);
+  for (const method of Object.keys(LOGIN_METHODS))
     for (const provider of providersOf(method))
       for (const outcome of LOGIN_OUTCOMES.values()) logins.inc({ method, provider, outcome }, 0);
   const observeLogin = ({ method, isLast, provider = "" }: LoginStep, status: number | string): void => {

@@ -1,13 +1,7 @@
 /** The claims about a login: how a user logged in, with how many factors, and when. */
+import { LOGIN_METHODS } from "../observability/audit.ts";
 
-/**
- * RFC 8176: a password, a passkey, or a code from a mail. A passkey proves the possession of a key and the presence of the user. The
- * others are those of the first factor with a code of the application, or with a recovery code, which has no value of its own.
- */
-export const AUTHENTICATION_METHODS = [
-  ...[["pwd"] as const, ["pop", "user"] as const, ["otp"] as const],
-  ...[["pwd", "otp", "mfa"] as const, ["pwd", "mfa"] as const, ["otp", "mfa"] as const],
-] as const;
+export const AUTHENTICATION_METHODS = Object.values(LOGIN_METHODS).flat();
 export type AuthenticationMethods = (typeof AUTHENTICATION_METHODS)[number];
 
 /** The class of a login, the claim `acr`: our own names, which claim no level of NIST. */
@@ -36,6 +30,6 @@ export const withSecondFactor = (
   isRecovery: boolean,
 ): AuthenticationMethods | undefined => {
   const [first] = methods ?? [];
-  if (first === "pwd") return isRecovery ? ["pwd", "mfa"] : ["pwd", "otp", "mfa"];
-  return first === "otp" ? ["otp", "mfa"] : methods;
+  if (first === undefined || first === "pop") return methods;
+  return isRecovery || first === "otp" ? [first, "mfa"] : [first, "otp", "mfa"];
 };

@@ -1,16 +1,10 @@
 /** Features that are off: their routes and pages do not exist, and the document does not mention them. */
 import { expect, test } from "bun:test";
-import { startService } from "../support/service.ts";
+import { EVERYTHING, enabledFeatures } from "../../src/features/optional-features.ts";
+import { fetchDocument } from "../support/openapi/document.ts";
+import { readConfig, startService } from "../support/service.ts";
 
-const OPTIONAL_PATHS = [
-  ...["/auth/email-change", "/auth/email-change/confirm", "/account/change-email", "/account/passkeys"],
-  ...["/auth/passkeys", "/auth/passkeys/x", "/auth/login/passkey"].flatMap((path) => [
-    path,
-    `${path}/options`,
-  ]),
-  ...["/auth/login/oidc/example", "/auth/login/email"].flatMap((path) => [path, `${path}/options`]),
-  ...["/auth/identities", "/auth/identities/example", "/auth/authorize", "/oauth/token"],
-];
+const PAGES = ["/account/change-email", "/account/passkeys"];
 const PATHS_OF_MAIL = [
   "/.well-known/change-password",
   "/auth/password-reset",
@@ -18,6 +12,16 @@ const PATHS_OF_MAIL = [
   "/account/forgot-password",
   "/account",
 ];
+
+async function documentedPaths(env: typeof EVERYTHING): Promise<Set<string>> {
+  await using service = await startService({ env });
+  return new Set(Object.keys((await fetchDocument(service)).paths));
+}
+
+test("the variables that turn on everything turn on each feature that is off by default", () => {
+  const config = readConfig(EVERYTHING);
+  expect([...enabledFeatures(config)]).toEqual(expect.arrayContaining(Object.keys(config.features)));
+});
 
 test("without todos, their routes do not exist, and the document does not mention them", async () => {
   await using service = await startService({ env: { TODOS_ENABLED: "false" } });
@@ -41,7 +45,10 @@ test.each([
   ["in production without a mail server", { NODE_ENV: "production" }, PATHS_OF_MAIL, []],
 ])("%s, nothing shows the features that are off", async (_name, env, paths, mails) => {
   await using service = await startService({ env });
-  for (const path of [...OPTIONAL_PATHS, ...paths.flatMap((path) => [path, `${path}/confirm`])]) {
+  const optional = (await documentedPaths(EVERYTHING)).difference(await documentedPaths({}));
+  expect(optional.size).toBeGreaterThan(20);
+  const optionalPaths = [...optional].map((path) => path.replace(/\{\w+\}/, "x"));
+  for (const path of [...optionalPaths, ...PAGES, ...paths.flatMap((path) => [path, `${path}/confirm`])]) {
     // Not `service.call`, which compares responses with the document of a service that has them.
     const response = await fetch(service.url + path, { method: "POST" });
     const expected = [path, 404, '{"detail":"Not Found","code":"NOT_FOUND"}'];

@@ -6,9 +6,10 @@ import { ROOT } from "@latchkey/testing/repository";
 import { runProcess } from "@latchkey/testing/run-process";
 import { ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../../src/errors.ts";
 import type { Feature } from "../../src/feature-flags.ts";
+import { EVERYTHING } from "../../src/features/optional-features.ts";
 import { VERSION } from "../../src/version.ts";
 import { fetchDocument, operationsOf } from "../support/openapi/document.ts";
-import { DOCUMENTED_FEATURES, startService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 
 /** What the tests use of the linter. Its own types take a seventh of the time of the compiler. */
 interface Linter<Config> {
@@ -35,7 +36,7 @@ function* objectsIn(part: unknown): Generator<Record<string, unknown>> {
 const OF_ADMINISTRATION = new Set<Feature>(["administration", "accountEvents", "restrictedKeys"]);
 
 describe("the document", async () => {
-  await using service = await startService({ env: DOCUMENTED_FEATURES });
+  await using service = await startService({ env: EVERYTHING });
   const document = await fetchDocument(service);
   const operations = operationsOf(document);
 
@@ -157,7 +158,7 @@ describe("the document", async () => {
   });
 
   test.each([
-    ["--all", DOCUMENTED_FEATURES],
+    ["--all", EVERYTHING],
     ["", {}],
   ])("is printed by `bun run openapi %s` without a running service", async (option, env) => {
     await using configured = await startService({ env });

@@ -5,12 +5,14 @@ import { openFolder } from "@latchkey/testing/folder";
 import { inFullRun } from "@latchkey/testing/full-run";
 import { SECRET_KEY } from "@latchkey/testing/keys";
 import { startProcess } from "@latchkey/testing/service-process";
-import { DOCUMENTED_FEATURES } from "../support/service.ts";
+import { OPTIONAL_FEATURES } from "../../src/features/optional-features.ts";
 
 const main = join(import.meta.dir, "../support/without-optional-modules.ts");
-const { PASSKEY_ORIGINS, OIDC_PROVIDERS, OIDC_REDIRECT_URIS, AUTH_EMAIL_LOGIN, AUTH_SECOND_FACTOR } =
-  DOCUMENTED_FEATURES;
-const { PUBLIC_URL, AUTH_ISSUER, LOGIN_CLIENTS } = DOCUMENTED_FEATURES;
+/** The folder of the first module that is loaded. The key of second factors is opened before the feature. */
+const moduleOf = (name: string): string =>
+  name === "secondFactor"
+    ? "packages/administration/"
+    : `features/${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}/`;
 const keys = { ADMIN_API_KEYS: `shop:${"k".repeat(32)}` };
 
 test("without their variables, the modules of optional features are not loaded", async () => {
@@ -25,11 +27,7 @@ test("without their variables, the modules of optional features are not loaded",
 
 inFullRun(test).each([
   ["administration", { ...keys, ADMIN_PORT: "0" }],
-  ["features/passkeys/", { PASSKEY_ORIGINS }],
-  ["features/identities/", { OIDC_PROVIDERS, OIDC_REDIRECT_URIS }],
-  ["features/email-login/", { AUTH_EMAIL_LOGIN }],
-  ["features/hosted-login/", { PUBLIC_URL, AUTH_ISSUER, LOGIN_CLIENTS }],
-  ["packages/administration/", { AUTH_SECOND_FACTOR }],
+  ...OPTIONAL_FEATURES.map(({ name, example }) => [moduleOf(name), example] as const),
 ])("the modules of %s are loaded only with its variables", async (name, variables) => {
   await using folder = await openFolder();
   const env = { DATABASE_URL: folder.databaseUrl, AUTH_SECRET_KEY: SECRET_KEY, ...variables };

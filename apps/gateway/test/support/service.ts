@@ -17,6 +17,7 @@ import { querySqlite } from "@latchkey/testing/sqlite";
 import pino from "pino";
 import { createApp } from "../../src/app.ts";
 import { type Config, parseConfig } from "../../src/config.ts";
+import { EVERYTHING } from "../../src/features/optional-features.ts";
 import { LOG_SERIALIZERS } from "../../src/observability/logger.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { cheapHasher } from "./cheap-hasher.ts";
@@ -124,24 +125,6 @@ export const HOSTED_LOGIN = {
   ]),
 } as const;
 
-/**
- * Everything that the OpenAPI document can describe. Logins require a verified e-mail, and nobody can register. The provider does not exist: nothing is
- * requested from it before a login.
- */
-export const DOCUMENTED_FEATURES = {
-  ...EVERY_FEATURE,
-  ...HOSTED_LOGIN,
-  AUTH_EMAIL_LOGIN: "true",
-  AUTH_SECOND_FACTOR: "true",
-  AUTH_REQUIRE_VERIFIED_EMAIL: "true",
-  AUTH_REGISTRATION: "closed",
-  OIDC_PROVIDERS: JSON.stringify([
-    { name: "example", issuer: "http://localhost:9", client_id: "latchkey", client_secret: "secret" },
-  ]),
-  OIDC_REDIRECT_URIS: "https://app.example.com/callback",
-  LANGUAGES: "en,de",
-} as const;
-
 export interface Credentials {
   readonly email: string;
   readonly username: string;
@@ -203,6 +186,7 @@ export async function startService({
   const chosenHasher = hashing === "cheap" ? cheapHasher(hasher) : hasher;
   const derivationsBefore = hasher.stats().completed;
   const replaced = wrapDatabase?.(database);
+  const factorKey = config.features.secondFactor?.key;
   const log: LogLine[] = [];
   const app = await createApp({
     config,
@@ -220,7 +204,7 @@ export async function startService({
       { level: config.log.level, base: null, serializers: LOG_SERIALIZERS },
       { write: (line) => log.push(JSON.parse(line)) },
     ),
-    factorCipher: config.secondFactor?.key ? createFactorCipher([config.secondFactor.key]) : null,
+    factorCipher: factorKey ? createFactorCipher([factorKey]) : null,
     digestEmail: await database.digests.openEmailDigest(),
     isStopping: () => false,
     ...appOptions,
@@ -304,7 +288,7 @@ async function assertDocumented(request: SentRequest, response: ReceivedResponse
 }
 
 async function readContract(): Promise<Contract> {
-  await using service = await startService({ env: DOCUMENTED_FEATURES });
+  await using service = await startService({ env: EVERYTHING });
   return createContract(await fetchDocument({ request: (path) => fetch(service.url + path) }));
 }
 

@@ -1,6 +1,6 @@
 /**
  * The service without the modules of features that are off by default: to import one of them ends the process. Only `feature.ts`, which
- * decides whether a feature is on, is imported always.
+ * opens a feature that is on, is imported always.
  */
 import { dirname, join } from "node:path";
 import { Glob, plugin } from "bun";

@@ -1,10 +1,10 @@
 /** The feature "logins with codes by mail" for the server. */
 import { optionalFeature } from "../optional-feature.ts";
 
-export const emailLoginFeature = optionalFeature(
-  "emailLogin",
-  ({ accounts }) => (accounts.hasEmailLogin ? {} : null),
-  async (_settings, { database, keys, login }) => {
+export const emailLoginFeature = optionalFeature({
+  name: "emailLogin",
+  example: { AUTH_EMAIL_LOGIN: "true" },
+  async open(_settings, { database, keys, login }) {
     const { emailLoginOperations } = await import("./operations.ts");
     const { emailLoginPages } = await import("./pages.ts");
     const { createEmailLogin } = await import("./service.ts");
@@ -13,4 +13,4 @@ export const emailLoginFeature = optionalFeature(
     const emailLogin = createEmailLogin({ users, factors, outbox, loginCodes, digests });
     return { operations: emailLoginOperations(emailLogin, login), pages: emailLoginPages };
   },
-);
+});

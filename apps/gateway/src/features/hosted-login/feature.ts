@@ -1,10 +1,14 @@
 /** The feature "hosted login" for the server. */
 import { optionalFeature } from "../optional-feature.ts";
 
-export const hostedLoginFeature = optionalFeature(
-  "hostedLogin",
-  ({ hostedLogin }) => hostedLogin,
-  async ({ clients, issuer }, { features, database, keys, store, expectToken, login }) => {
+/** Without a path, so that the document describes the metadata. */
+const ISSUER = "https://accounts.example.com";
+const CLIENT = { client_id: "app", name: "Example", redirect_uris: ["https://app.example.com/callback"] };
+
+export const hostedLoginFeature = optionalFeature({
+  name: "hostedLogin",
+  example: { PUBLIC_URL: ISSUER, AUTH_ISSUER: ISSUER, LOGIN_CLIENTS: JSON.stringify([CLIENT]) },
+  async open({ clients, issuer }, { features, database, keys, store, expectToken, login }) {
     const { hostedLoginOperations } = await import("./operations.ts");
     const { createHostedLogin } = await import("./service.ts");
     const { users } = database;
@@ -16,4 +20,4 @@ export const hostedLoginFeature = optionalFeature(
       pages: { hostedLogin: { clients, issuer } },
     };
   },
-);
+});

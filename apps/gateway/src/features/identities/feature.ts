@@ -1,10 +1,20 @@
 /** The feature "OpenID Connect providers" for the server. */
 import { optionalFeature } from "../optional-feature.ts";
 
-export const identityFeature = optionalFeature(
-  "identities",
-  ({ oidc }) => oidc,
-  async ({ providers, redirectUris }, { config, database, keys, canLogIn, owner, login }) => {
+const PROVIDER = {
+  name: "example",
+  issuer: "https://login.example.com",
+  client_id: "app",
+  client_secret: "-",
+};
+
+export const identityFeature = optionalFeature({
+  name: "identities",
+  example: {
+    OIDC_PROVIDERS: JSON.stringify([PROVIDER]),
+    OIDC_REDIRECT_URIS: "https://app.example.com/callback",
+  },
+  async open({ providers, redirectUris }, { config, database, keys, canLogIn, owner, login }) {
     const { identityOperations } = await import("./operations.ts");
     const { identityPages } = await import("./pages.ts");
     const { openProvider } = await import("./provider.ts");
@@ -28,4 +38,4 @@ export const identityFeature = optionalFeature(
       pages: identityPages({ providers, redirectUris }),
     };
   },
-);
+});

@@ -1,10 +1,10 @@
 /** The feature "passkeys" for the server. */
 import { optionalFeature } from "../optional-feature.ts";
 
-export const passkeyFeature = optionalFeature(
-  "passkeys",
-  ({ passkeys }) => passkeys,
-  async (settings, { config, database, keys, canLogIn, owner, login }) => {
+export const passkeyFeature = optionalFeature({
+  name: "passkeys",
+  example: { PASSKEY_ORIGINS: "https://app.example.com" },
+  async open(settings, { config, database, keys, canLogIn, owner, login }) {
     const { passkeyOperations } = await import("./operations.ts");
     const { passkeyPages } = await import("./pages.ts");
     const { createPasskeyService } = await import("./service.ts");
@@ -14,4 +14,4 @@ export const passkeyFeature = optionalFeature(
     const options = { ...settings, passkeys, passkeyChallenges, sendsMail, canLogIn, owner };
     return { operations: passkeyOperations(createPasskeyService(options), login), pages: passkeyPages };
   },
-);
+});

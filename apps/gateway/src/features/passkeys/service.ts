@@ -24,7 +24,7 @@ import { CHALLENGE_LIFETIME_MS } from "../../tokens/passkey-challenges.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 import { ALGORITHMS, createWebauthn } from "./webauthn.ts";
 
-type Configured = NonNullable<Config["passkeys"]> &
+type Configured = NonNullable<Config["features"]["passkeys"]> &
   Pick<Database, "passkeys"> &
   Pick<TokenKeys, "passkeyChallenges">;
 

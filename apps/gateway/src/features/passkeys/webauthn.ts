@@ -36,7 +36,7 @@ function isExact(signature: Uint8Array, publicKey: Uint8Array<ArrayBuffer>): boo
 }
 
 /** `verifyCreation` and `verifyLogin` return the reason if they reject a response. */
-export function createWebauthn({ origins, rpId }: NonNullable<Config["passkeys"]>) {
+export function createWebauthn({ origins, rpId }: NonNullable<Config["features"]["passkeys"]>) {
   const expected = { expectedOrigin: [...origins], expectedRPID: rpId, requireUserVerification: true };
 
   /** Returns the result of `verify`, or the reason for the rejection if `verify` returns null or throws. */

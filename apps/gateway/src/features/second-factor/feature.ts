@@ -1,10 +1,10 @@
 /** The feature "second factors" for the server. */
 import { optionalFeature } from "../optional-feature.ts";
 
-export const secondFactorFeature = optionalFeature(
-  "secondFactor",
-  ({ secondFactor }) => secondFactor,
-  async ({ issuer }, resources) => {
+export const secondFactorFeature = optionalFeature({
+  name: "secondFactor",
+  example: { AUTH_SECOND_FACTOR: "true" },
+  async open({ issuer }, resources) {
     const { config, database, keys, factorCipher, owner, tokens, login, clearWrongPasswords } = resources;
     if (!factorCipher) throw new Error("Second factors are on, but there is no key for them");
     const { secondFactorOperations } = await import("./operations.ts");
@@ -29,4 +29,4 @@ export const secondFactorFeature = optionalFeature(
       pages: secondFactorPages,
     };
   },
-);
+});

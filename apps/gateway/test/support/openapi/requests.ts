@@ -2,6 +2,7 @@
 import { BODY_MAX_BYTES, type Identity, type Todo } from "@latchkey/contracts";
 import { DatabaseUnavailable } from "@latchkey/database";
 import { privateKeyVariables } from "@latchkey/testing/keys";
+import { OPTIONAL_FEATURES } from "../../../src/features/optional-features.ts";
 import { mapMembers } from "../../../src/map-members.ts";
 import { createLoginCodes } from "../../../src/tokens/login-codes.ts";
 import type { Purpose, TokenUser } from "../../../src/tokens/one-time-tokens.ts";
@@ -26,11 +27,13 @@ interface Variation {
 const passkeyChallenges = createPasskeyChallenges([SECRET_KEY]);
 const loginCodes = createLoginCodes([SECRET_KEY]);
 
-/** The variables of a service with every operation. */
+const PREPARED = OPTIONAL_FEATURES.filter(({ name }) => name !== "secondFactor" && name !== "hostedLogin");
+
+/** The variables of a service with every operation, except those of features with tests of their own. */
 export const variablesWith = (provider: HostileProvider) => ({
+  ...Object.fromEntries(PREPARED.flatMap(({ example }) => Object.entries(example))),
   ...EVERY_FEATURE,
   ...oidcVariables([provider]),
-  AUTH_EMAIL_LOGIN: "true",
   // Otherwise, the operations of release 2.0 remove nothing.
   AUTH_REQUIRE_CURRENT_PASSWORD: "false",
 });
@@ -230,9 +233,12 @@ function startBroken(env: Readonly<Record<string, string>>, error: () => Error):
     // The operations that begin and end a login read these before they use the database, if they do.
     configure: (config) => ({
       ...config,
-      oidc: config.oidc && {
-        ...config.oidc,
-        redirectUris: Object.assign([""], { includes: fail, find: fail }),
+      features: {
+        ...config.features,
+        identities: config.features.identities && {
+          ...config.features.identities,
+          redirectUris: Object.assign([""], { includes: fail, find: fail }),
+        },
       },
     }),
     wrapDatabase: ({ users, passkeys, todos, outbox }) => ({
