@@ -101,6 +101,8 @@ test("an invited user sets a password, logs in, and is in the mirror", async () 
   const email = "invited@example.com";
   assert.equal((await operator.request("POST", "/api/invitations", { email })).status, 201);
   const token = await mailed(email, /(?<=#token=)[\w.-]+(?=\s)/);
+  // Who has set the password finds the application by it.
+  await mailed(email, new RegExp(`${app}(?=\\s)`));
   const client = createClient({ baseUrl: url });
   await client.confirmPasswordReset({ token, password });
   await client.login({ email, password });
