@@ -96,6 +96,11 @@ test("a login returns to the page where it began, and to no other address", asyn
   }
 });
 
+test("a visitor without an account begins with the registration", async () => {
+  const login = await openBrowser().request("GET", "/login?prompt=create");
+  assert.equal(new URL(login.headers.get("location")).searchParams.get("prompt"), "create");
+});
+
 test("an invited user sets a password, logs in, and is in the mirror", async () => {
   const operator = await visit(await createUser({ roles: ["admin"] }));
   const email = "invited@example.com";
