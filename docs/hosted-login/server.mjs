@@ -7,9 +7,11 @@ const [CLIENT, CALLBACK] = [{ client_id: "web" }, `${APP}/callback`];
 /** By the value of the cookie. Several servers need a store that they share. */
 const sessions = new Map();
 const random = () => randomBytes(32).toString("base64url");
+// Without TLS, as on your machine, Safari keeps no secure cookies, and other browsers no `__Host-`.
+const [prefix, secure] = APP.startsWith("https:") ? ["__Host-", "Secure; "] : ["", ""];
 const cookie = (name, value, seconds) =>
-  `__Host-${name}=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=${seconds}`;
-const cookieOf = ({ headers }, name) => headers.cookie?.match(`(?:^|; )__Host-${name}=([\\w.-]+)`)?.[1];
+  `${prefix}${name}=${value}; Path=/; ${secure}HttpOnly; SameSite=Lax; Max-Age=${seconds}`;
+const cookieOf = ({ headers }, name) => headers.cookie?.match(`(?:^|; )${prefix}${name}=([\\w.-]+)`)?.[1];
 const keep = (id, { access_token: token, expires_in: seconds = 3600 }) =>
   sessions.set(id, { token, renewAt: Date.now() + seconds * 750 });
 

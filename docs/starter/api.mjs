@@ -67,4 +67,7 @@ app.use((error, _request, response, _next) => {
   process.stderr.write(`${error}\n`);
   response.status(error.status ?? 503).json({ detail: "That did not work" });
 });
-app.listen(Number(API_PORT), "127.0.0.1", () => process.stdout.write(`Listening on ${API_PORT}\n`));
+app.listen(Number(API_PORT), "127.0.0.1", (error) => {
+  if (error) throw error;
+  process.stdout.write(`Listening on ${API_PORT}\n`);
+});

@@ -64,6 +64,7 @@ element("clear").addEventListener("click", async () => {
   if ((await call("DELETE", "/notes")) !== undefined) await refresh();
 });
 element("login").href = loginOf({});
+element("register").href = loginOf({ prompt: "create" });
 element("logout").addEventListener("click", async () => {
   await fetch("/logout", { method: "POST" });
   await show(undefined);

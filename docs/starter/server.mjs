@@ -42,8 +42,9 @@ app.get("/login", (request, response) => {
   const code_challenge = createHash("sha256").update(verifier).digest("base64url");
   const query = new URLSearchParams({ response_type: "code", ...client, state, code_challenge });
   query.set("code_challenge_method", "S256");
-  // What the resource server asks for in its challenge (RFC 9470).
-  for (const name of ["acr_values", "max_age"]) if (request.query[name]) query.set(name, request.query[name]);
+  // What the resource server asks for in its challenge (RFC 9470), or the registration first.
+  for (const name of ["acr_values", "max_age", "prompt"])
+    if (request.query[name]) query.set(name, request.query[name]);
   const page = pageOf(request.query.page);
   response.cookie(LOGIN, `${state}.${verifier}.${page}`, { ...cookie, maxAge: 600_000 });
   response.redirect(303, `${LATCHKEY_URL}/account/authorize?${query}`);

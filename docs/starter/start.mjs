@@ -35,7 +35,7 @@ async function startService(readKey) {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const env = {
     ...process.env,
-    ...parseEnv(variables.replace("localhost:8080", `localhost:${PORT}`)),
+    ...parseEnv(variables.replaceAll("localhost:8080", `localhost:${PORT}`)),
     AUTH_PRIVATE_KEY: privateKey.export({ type: "pkcs8", format: "pem" }),
     ADMIN_READ_KEYS: `mirror:${readKey}`,
     // The variables of a service of yours, in the same folder, are not for this one.

@@ -96,11 +96,18 @@ test("a login returns to the page where it began, and to no other address", asyn
   }
 });
 
+test("a visitor without an account begins with the registration", async () => {
+  const login = await openBrowser().request("GET", "/login?prompt=create");
+  assert.equal(new URL(login.headers.get("location")).searchParams.get("prompt"), "create");
+});
+
 test("an invited user sets a password, logs in, and is in the mirror", async () => {
   const operator = await visit(await createUser({ roles: ["admin"] }));
   const email = "invited@example.com";
   assert.equal((await operator.request("POST", "/api/invitations", { email })).status, 201);
   const token = await mailed(email, /(?<=#token=)[\w.-]+(?=\s)/);
+  // Who has set the password finds the application by it.
+  await mailed(email, new RegExp(`${app}(?=\\s)`));
   const client = createClient({ baseUrl: url });
   await client.confirmPasswordReset({ token, password });
   await client.login({ email, password });

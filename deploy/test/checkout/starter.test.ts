@@ -98,6 +98,15 @@ inFullRun(describe)("the starter", () => {
     expect(existsSync(join(starter(), "dist/index.html"))).toBe(true);
   });
 
+  test("the resource server ends if its port is in use: otherwise, another program would get the tokens", async () => {
+    using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const env = { ...process.env, API_PORT: String(other.port) };
+    const options = { cwd: starter(), env, stdout: "pipe", stderr: "ignore" } as const;
+    await using api = Bun.spawn(["node", "api.mjs"], options);
+    expect((await api.stdout.getReader().read()).done).toBe(true);
+    expect(await api.exited).toBe(1);
+  });
+
   browserTest("in a browser: login, roles, an invitation, and a second factor for one route", async () => {
     const { codeOf } = await import(join(starter(), "totp.mjs"));
     await using program = await start();

@@ -1,5 +1,8 @@
 import { CliError, describeError, EXIT } from "@latchkey/cli";
 
+/** Not the next one, which the documents use for ADMIN_PORT. */
+const otherPort = (port: number): number => (port > 65_525 ? port - 10 : port + 10);
+
 /** Calls `open` with the address. @throws {CliError} if the port is not available */
 export function listen<Listener>(
   variable: "PORT" | "METRICS_PORT" | "ADMIN_PORT",
@@ -10,8 +13,10 @@ export function listen<Listener>(
     return open({ hostname: host, port });
   } catch (error) {
     const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-    const advice = isInUse ? `; set another one, such as ${variable}=${(port % 65_535) + 1}` : "";
-    const message = `${variable} ${port} on ${host} is not available: ${describeError(error)}${advice}`;
+    const reason = isInUse
+      ? `another program uses it. Stop that one, or set another port, such as ${variable}=${otherPort(port)}`
+      : describeError(error);
+    const message = `${variable} ${port} on ${host} is not available: ${reason}`;
     throw new CliError(message, EXIT.osError);
   }
 }

@@ -12,7 +12,10 @@ const EXAMPLE = join(ROOT, "docs/hosted-login/server.mjs");
 /** Each time that the example reads is 50 minutes later than the one before, so a token is due for renewal at its first use. */
 const LATER = "const now = Date.now; let hours = 0; Date.now = () => now() + hours++ * 3_000_000;";
 
-async function startExample({ url }: Service, app: string, port: number) {
+async function startExample({ url }: Pick<Service, "url">, app: string, port: number) {
+  const form = app.startsWith("https:")
+    ? /^__Host-.+; Secure; HttpOnly; SameSite=Lax/
+    : /^(?!__)[^;]+; Path=\/; HttpOnly; SameSite=Lax/;
   const server = Bun.spawn([process.execPath, "-e", `${LATER} await import(${JSON.stringify(EXAMPLE)})`], {
     env: { ...process.env, LATCHKEY: url, APP: app, PORT: String(port) },
     ...{ stdout: "ignore", stderr: "ignore" },
@@ -21,7 +24,7 @@ async function startExample({ url }: Service, app: string, port: number) {
     const init = { method, redirect: "manual", headers: { cookie: cookies } } as const;
     const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
     const set = response.headers.getSetCookie();
-    expect(set.filter((cookie) => !/^__Host-.+; Secure; HttpOnly; SameSite=Lax/.test(cookie))).toEqual([]);
+    expect(set.filter((cookie) => !form.test(cookie))).toEqual([]);
     return {
       status: response.status,
       location: response.headers.get("location") ?? "",
@@ -43,7 +46,7 @@ inFullRun(test)(
   "the server logs a visitor in, renews the token, and ends the session with the user's tokens",
   async () => {
     const port = freePort();
-    const app = `http://localhost:${port}`;
+    const app = "https://app.example.com";
     const clients = [{ client_id: "web", name: "Example", redirect_uris: [`${app}/callback`] }];
     const env = { LOGIN_CLIENTS: JSON.stringify(clients), AUTH_RENEWAL_DAYS: "30" };
     await using service = await startWithClients({ env });
@@ -68,5 +71,14 @@ inFullRun(test)(
     await service.call("DELETE", "/auth/tokens", { token: user.token });
     expect((await server.get("/", ended.cookies)).location).toBe("/login");
     expect((await server.get("/logout", ended.cookies, "POST")).status).toBe(204);
+  },
+);
+
+inFullRun(test)(
+  "without TLS, its cookies have neither a prefix nor Secure: browsers would not keep them",
+  async () => {
+    const port = freePort();
+    await using server = await startExample({ url: "http://127.0.0.1:9" }, `http://localhost:${port}`, port);
+    expect((await server.get("/login")).cookies).toMatch(/^login=/);
   },
 );
