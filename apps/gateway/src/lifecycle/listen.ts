@@ -1,8 +1,5 @@
 import { CliError, describeError, EXIT } from "@latchkey/cli";
 
-/** Not the next one, which the documents use for ADMIN_PORT. */
-const otherPort = (port: number): number => (port > 65_525 ? port - 10 : port + 10);
-
 /** Calls `open` with the address. @throws {CliError} if the port is not available */
 export function listen<Listener>(
   variable: "PORT" | "METRICS_PORT" | "ADMIN_PORT",
@@ -14,7 +11,7 @@ export function listen<Listener>(
   } catch (error) {
     const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
     const reason = isInUse
-      ? `another program uses it. Stop that one, or set another port, such as ${variable}=${otherPort(port)}`
+      ? `another program uses it. Stop that one, or set another port, such as ${variable}=${(port % 65_535) + 1}`
       : describeError(error);
     const message = `${variable} ${port} on ${host} is not available: ${reason}`;
     throw new CliError(message, EXIT.osError);
