@@ -143,7 +143,7 @@ export interface paths {
         put?: never;
         /**
          * Request a mail that resets a password
-         * @description Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for 60 minutes and works once. Each recipient gets three resets in 24 hours, then one every two hours.
+         * @description Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for 60 minutes and works once. Each recipient gets three resets in 24 hours, then one every two hours, and as many again for requests from networks where the user has logged in within 30 days.
          */
         post: operations["requestPasswordReset"];
         delete?: never;

@@ -47,7 +47,7 @@ const REFILLED = { capacity: 3, refillMs: 2 * HOUR_MS };
  * notifications share a budget: anybody can register with the address.
  */
 export const MAIL_BUDGETS = {
-  resets: { kinds: ["reset"], ...REFILLED },
+  resets: { kinds: ["reset"], separatesFamiliar: true, ...REFILLED },
   verifications: { kinds: ["verification"], ...REFILLED },
   emailApprovals: { kinds: ["email-change-approval"], ...REFILLED },
   emailChanges: { kinds: ["email-change"], ...REFILLED },

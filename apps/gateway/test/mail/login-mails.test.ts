@@ -87,6 +87,22 @@ describe.concurrent("the sender", () => {
     },
   );
 
+  test("sends as many resets again to a familiar network", async () => {
+    await using server = await startMailServer();
+    const env = { TRUST_PROXY: "1", RATE_LIMIT_ENABLED: "true", RATE_LIMIT_MAIL: "100/minute" };
+    await using service = await startService({ env });
+    const user = await createVerified(service);
+    await service.login(user);
+    const request = (headers = {}) =>
+      service.call("POST", "/auth/password-reset", { body: { email: user.email }, headers });
+    for (let count = 0; count < 9; count++) await request({ "x-forwarded-for": "203.0.113.9" });
+    for (let count = 0; count < 4; count++) await request();
+    await using sender = await startSender(service, smtp(server));
+    await sender.drained();
+    const numberOf = (outcome: string) => sender.outcomes.filter((other) => other === outcome).length;
+    expect([numberOf("sent reset"), numberOf("suppressed reset")]).toEqual([6, 7]);
+  });
+
   test("lists in the first code what else logs in, also an identity from before the e-mail was confirmed", async () => {
     await using server = await startMailServer();
     await using service = await startService({ env: EMAIL_LOGIN });

@@ -22,7 +22,7 @@ export function linkOperations(options: NewCredentialsOptions & { readonly links
       method: "POST",
       path: "/auth/password-reset",
       summary: "Request a mail that resets a password",
-      description: `Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for ${contracts.MAILS.reset.lifetime} and works once. Each recipient gets ${describeRefill(MAIL_BUDGETS.resets, " resets in 24 hours")}.`,
+      description: `Returns the same response for every valid e-mail, registered or not. The link in the mail is valid for ${contracts.MAILS.reset.lifetime} and works once. Each recipient gets ${describeRefill(MAIL_BUDGETS.resets, " resets in 24 hours")}, and as many again for requests from networks where the user has logged in within 30 days.`,
       body: contracts.PasswordResetRequest,
       issues: [INVALID_EMAIL],
       limit: { quota: "mail" },

@@ -53,8 +53,8 @@ export function createLinkService(options: LinkServiceOptions): LinkService {
   };
 
   return {
-    async requestReset(email, { audit }) {
-      await outbox.request("reset", email);
+    async requestReset(email, { audit, network }) {
+      await outbox.request("reset", email, { networkDigest: networkDigestOf({ email, network }) });
       audit("reset.requested", email);
     },
 
