@@ -111,6 +111,7 @@ export async function createApp(options: AppOptions) {
     owner,
     expectToken,
     canLogIn,
+    networkDigestOf,
     factorCipher,
     clearWrongPasswords: async (user) => wrongPasswordLimit?.clear(user),
   };

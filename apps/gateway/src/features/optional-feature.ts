@@ -11,6 +11,7 @@ import type { FeaturePages } from "../pages/feature-pages.ts";
 import type { Store } from "../rate-limit/store.ts";
 import type { Principal, Tokens } from "../tokens/access-tokens.ts";
 import type { TokenKeys } from "../tokens/token-keys.ts";
+import type { NetworkDigestOf } from "./auth/familiar-networks.ts";
 
 /** What the server provides to features. */
 export interface FeatureResources {
@@ -25,6 +26,7 @@ export interface FeatureResources {
   readonly owner: Owner;
   readonly expectToken: ExpectToken;
   readonly canLogIn: LoginRule;
+  readonly networkDigestOf: NetworkDigestOf;
   /** null: second factors are off. */
   readonly factorCipher: FactorCipher | null;
   readonly clearWrongPasswords: (user: User) => Promise<void>;

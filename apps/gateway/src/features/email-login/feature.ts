@@ -4,13 +4,13 @@ import { optionalFeature } from "../optional-feature.ts";
 export const emailLoginFeature = optionalFeature({
   name: "emailLogin",
   example: { AUTH_EMAIL_LOGIN: "true" },
-  async open(_settings, { database, keys, login }) {
+  async open(_settings, { database, keys, login, networkDigestOf }) {
     const { emailLoginOperations } = await import("./operations.ts");
     const { emailLoginPages } = await import("./pages.ts");
     const { createEmailLogin } = await import("./service.ts");
     const { users, factors, outbox } = database;
-    const { loginCodes, digests } = keys;
-    const emailLogin = createEmailLogin({ users, factors, outbox, loginCodes, digests });
+    const { loginCodes } = keys;
+    const emailLogin = createEmailLogin({ users, factors, outbox, loginCodes, networkDigestOf });
     return { operations: emailLoginOperations(emailLogin, login), pages: emailLoginPages };
   },
 });

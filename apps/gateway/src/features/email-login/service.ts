@@ -3,7 +3,6 @@
  * is valid only while the outbox has its sent mail. The mail counts each attempt before the code is compared, and never refunds it,
  * so parallel guesses cannot exceed the limit, and nobody can spend the attempts of another state.
  */
-import { isIP } from "node:net";
 import type { EmailLoginRequest } from "@latchkey/contracts";
 import { type Database, noPassword, type User } from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
@@ -13,6 +12,7 @@ import { createAttemptLines } from "../../rate-limit/attempt-lines.ts";
 import { CODE_ATTEMPTS } from "../../rate-limit/limits.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
+import type { FeatureResources } from "../optional-feature.ts";
 
 /**
  * Minimum time from the start of an attempt to its rejection. It hides that an attempt takes a little longer (0.08 ms) if a user has
@@ -22,7 +22,8 @@ const MIN_REJECTION_MS = 50;
 
 export interface EmailLoginOptions
   extends Pick<Database, "users" | "factors" | "outbox">,
-    Pick<TokenKeys, "loginCodes" | "digests"> {}
+    Pick<TokenKeys, "loginCodes">,
+    Pick<FeatureResources, "networkDigestOf"> {}
 
 export interface EmailLogin {
   /** Returns the state of the code, also for an unknown e-mail. */
@@ -35,14 +36,14 @@ export interface EmailLogin {
 }
 
 export function createEmailLogin(options: EmailLoginOptions): EmailLogin {
-  const { users, factors, outbox, loginCodes, digests } = options;
+  const { users, factors, outbox, loginCodes, networkDigestOf } = options;
   // Of more attempts at the same time, the outbox would count and reject the further ones, too.
   const inTurn = createAttemptLines(CODE_ATTEMPTS);
 
   return {
     async begin(email, { audit, network }) {
       const { state, nonce } = loginCodes.begin(email);
-      const networkDigest = isIP(network) === 0 ? undefined : digests.network(email, network);
+      const networkDigest = networkDigestOf({ email, network });
       await outbox.request("login-code", email, { state: nonce, networkDigest });
       audit("login_code.requested", email);
       return { state };
