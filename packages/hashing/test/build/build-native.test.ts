@@ -157,7 +157,7 @@ test("a file that is not an addon is unavailable with a reason", async () => {
   expect(() => loadAddon(path)).toThrow();
 });
 
-inFullRun(testWithCompiler)(
+testWithCompiler(
   "a kernel that crashes and one that returns wrong digests are unavailable, as the fallback reason states, and the others are used",
   async () => {
     const file = join(import.meta.dirname, "../native/faulty-kernels.h");
