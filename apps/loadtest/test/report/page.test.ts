@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, browserTest, DESKTOP, openBrowser, overflowOf } from "@latchkey/testing/chromium";
 import { openFolder } from "@latchkey/testing/folder";
+import { inFullRun } from "@latchkey/testing/full-run";
 import { summarizeCapacity } from "../../src/report/capacity-summary.ts";
 import { renderPage } from "../../src/report/page.ts";
 import { summarizeRun } from "../../src/report/run-summary.ts";
@@ -57,7 +58,7 @@ const CUT_PANELS = `[...document.querySelectorAll(".panel")].filter(({ scrollWid
 
 const NARROWEST_LINE = `Math.min(...[...document.querySelectorAll("path")].map((path) => path.getBoundingClientRect().width))`;
 
-browserTest.each(Object.entries(SUMMARIES))(
+inFullRun(browserTest).each(Object.entries(SUMMARIES))(
   "the page of a %s fits every width, and no labels overlap",
   async (_, summary) => {
     const { page, faults } = await open(summary);
@@ -72,7 +73,7 @@ browserTest.each(Object.entries(SUMMARIES))(
   },
 );
 
-browserTest("failed assertions and rates are red in both colour schemes", async () => {
+inFullRun(browserTest)("failed assertions and rates are red in both colour schemes", async () => {
   const { page } = await open({ ...SUMMARIES["capacity search"], assertions: [failedAssertion] });
   const red = page.locator(".failed > :first-child, .assertion.failed, .marked.red > title");
   const rates = ["failed at 100/s: 96.1 /s", "failed at 100/s: 2.81K ms", "✗ failed", "✗ failed"];
