@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { querySqlite } from "@latchkey/testing/sqlite";
-import { expectSentence, MAIN, runTool, runToolAlone, startTool } from "../support/tool.ts";
+import { expectSentence, MAIN, readAlone, runTool, runToolAlone, startTool } from "../support/tool.ts";
 
 const EMAIL = "ada@example.com";
 
@@ -26,10 +26,7 @@ async function openFixture() {
     file: (name: string) => join(folder.path, name),
     list: () => readdirSync(folder.path).sort(),
     sql: (statement: string) => querySqlite<Record<string, unknown>>(url, statement),
-    username: async () => {
-      await using database = await openDatabase({ url });
-      return (await database.users.findByEmail(EMAIL))?.username;
-    },
+    username: () => readAlone(url, async ({ users }) => (await users.findByEmail(EMAIL))?.username),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
@@ -58,10 +55,7 @@ test("a backup of a database in use is complete, and a restore returns to its st
 test("a restore begins another epoch of events, and gives no position of the replaced database again", async () => {
   await using fixture = await openFixture();
   const { file, path, tool, sql, url } = fixture;
-  const read = async () => {
-    await using database = await openDatabase({ url });
-    return await database.events.read({ after: null, limit: 9 });
-  };
+  const read = () => readAlone(url, ({ events }) => events.read({ after: null, limit: 9 }));
   expect((await tool(["events", "on"])).code).toBe(0);
   await sql("update users set username = 'grace'");
   const before = await read();

@@ -6,7 +6,7 @@ import { inFullRun } from "@latchkey/testing/full-run";
 import { PATIENT_HASHING, post, request, startProcess } from "@latchkey/testing/service-process";
 import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
-import { expectSentence, runToolAlone, startTool } from "../support/tool.ts";
+import { expectSentence, readAlone, runToolAlone, startTool } from "../support/tool.ts";
 
 /** More than a page of a copy. */
 const ROWS = 1_100;
@@ -230,10 +230,7 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
     expect(await runToolAlone(["events", "on"], { env: variables(pair.source) })).toMatchObject({ code: 0 });
     await execute(pair.source, "update users set username = 'countess'");
     expect(await copy(pair.source, pair.target)).toMatchObject({ code: 0 });
-    const read = async (url: string) => {
-      await using database = await openDatabase({ url });
-      return await database.events.read({ after: null, limit: 9 });
-    };
+    const read = (url: string) => readAlone(url, ({ events }) => events.read({ after: null, limit: 9 }));
     const { items, epoch } = (await read(pair.target)) ?? {};
     expect(items).toMatchObject([{ position: 1, type: "user.updated", changed: ["username"] }]);
     await execute(pair.target, "delete from users");

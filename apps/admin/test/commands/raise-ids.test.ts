@@ -4,7 +4,7 @@ import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { sharedPostgresServer } from "@latchkey/testing/shared-postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
-import { expectSentence, runTool, runToolAlone, startTool } from "../support/tool.ts";
+import { expectSentence, readAlone, runTool, runToolAlone, startTool } from "../support/tool.ts";
 
 const INSERT_USER = "insert into users (email, username, hashed_password)";
 const INSERT_PASSKEY =
@@ -143,11 +143,11 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
   test("recorded events get a new epoch, higher positions and one event of the restore, but none of its changes", async () => {
     await using fixture = await openFixture();
     const { addUser, raise, tool, url } = fixture;
-    const read = async () => {
-      await using database = await openDatabase({ url });
-      const state = await database.events.getState();
-      return { state, page: await database.events.read({ after: null, limit: 9 }) };
-    };
+    const read = () =>
+      readAlone(url, async ({ events }) => {
+        const state = await events.getState();
+        return { state, page: await events.read({ after: null, limit: 9 }) };
+      });
     await tool("events", "on", "--days", "7");
     await addUser("ada");
     const before = await read();

@@ -1,6 +1,7 @@
 /** Runs the tool: in the process of the test, or as operators do, in a process of its own or on a terminal. */
 import { readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { type Database, openDatabase } from "@latchkey/database";
 import { captureOutput, startOnTerminal } from "@latchkey/testing/command-line";
 import { adminProgram } from "@latchkey/testing/program-bundles";
 import { runProcess } from "@latchkey/testing/run-process";
@@ -33,18 +34,29 @@ const isOpen = (paths: ReadonlySet<string>): boolean =>
 
 const MAX_COLLECTIONS = 100;
 
-/**
- * Runs one command line in this process until it has closed its embedded databases: libsql keeps a file and its locks until the
- * statements of the connection are collected.
- */
-export async function runToolAlone(args: readonly string[], options: RunOptions = {}) {
-  const result = await runTool(args, options);
-  const urls = [options.env?.DATABASE_URL ?? "", ...args].filter((text) => text.startsWith("file:"));
-  const paths = new Set(urls.map((url) => url.slice("file:".length)));
+/** Waits until this process has closed the files: libsql keeps a file and its locks until the statements of the connection are collected. */
+async function untilClosed(urls: readonly string[]): Promise<void> {
+  const paths = new Set(
+    urls.filter((url) => url.startsWith("file:")).map((url) => url.slice("file:".length)),
+  );
   for (let count = 0; count < MAX_COLLECTIONS && isOpen(paths); count++) {
     await Bun.sleep(1);
     Bun.gc(true);
   }
+}
+
+/** Runs one command line in this process until it has closed its embedded databases. */
+export async function runToolAlone(args: readonly string[], options: RunOptions = {}) {
+  const result = await runTool(args, options);
+  await untilClosed([options.env?.DATABASE_URL ?? "", ...args]);
+  return result;
+}
+
+/** Reads from a database and closes it, so that the tool can then have it alone. */
+export async function readAlone<T>(url: string, read: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase({ url });
+  const result = await read(database).finally(() => database.close());
+  await untilClosed([url]);
   return result;
 }
 
