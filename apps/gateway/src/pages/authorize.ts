@@ -99,7 +99,7 @@ const enrolment = (options: AuthorizePageOptions, name: string, unmetUrl: string
   return `<div id="user" hidden>
 <h1 id="welcome" tabindex="-1">${authorize.enrol(name)}</h1>
 ${sections.map(section).join("\n")}
-<p class="others"><a href="${Bun.escapeHTML(unmetUrl)}">${authorize.withoutFactor(name)}</a></p>
+<p class="others"><a id="without-factor" href="${Bun.escapeHTML(unmetUrl)}">${authorize.withoutFactor(name)}</a></p>
 </div>`;
 };
 

@@ -100,7 +100,10 @@ test("a user without the second factor that the application asks for sets one up
   await page.fill("#factor-new-code", createApplication(secret).at(0));
   await page.fill("#factor-email-code", await mailedCode(service, user));
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "I have saved them" }).click();
+  const saved = page.getByRole("button", { name: "I have saved them" });
+  await saved.waitFor();
+  expect(await page.getByText("without it").isVisible()).toBe(false);
+  await saved.click();
   const { searchParams } = await reached;
   expect(searchParams.get("error")).toBeNull();
   const response = await exchange(service, searchParams.get("code") ?? "");

@@ -25,14 +25,18 @@ const link = find<HTMLAnchorElement>("return");
 /** A code is valid for a minute. */
 const NEW_CODE_MS = 30 * 1000;
 
-const client = createClient({ baseUrl: ROOT });
+const hasFactor = (token: string | undefined): boolean => claimsOf(token).acr === "2fa";
+const client = createClient({
+  baseUrl: ROOT,
+  onTokenChange: (token) => setHidden("without-factor", hasFactor(token)),
+});
 
 const leave = (): void => pendingAuthorization.write({ address: location.href });
 const login = startLogin({
   client,
   async onLogin(way) {
     learnWay(way);
-    if (unmetUrl !== undefined && claimsOf(client.token).acr !== "2fa") await beginEnrolment();
+    if (unmetUrl !== undefined && !hasFactor(client.token)) await beginEnrolment();
     else await goBack();
   },
   isRegistration: authorization.dataset.prompt === "create",
