@@ -173,6 +173,10 @@ redisTest(
     expect(logged()).toEqual([SHARED, UNREACHABLE, SHARED]);
     await inMemory.undo();
     expect(await increment()).toBe(2);
+    // Also what was counted in memory, for the next outage.
+    await window.clear("a");
+    await redis.kill();
+    expect(await increment()).toBe(1);
   },
 );
 

@@ -1,5 +1,5 @@
 /** The contents of access tokens, and which forged tokens are accepted and rejected. */
-import { afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { afterEach, beforeAll, expect, setSystemTime, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { CLAIMS_MAX_BYTES, ID_MAX, type Token, type User } from "@latchkey/contracts";
 import { privateKeyVariables } from "@latchkey/testing/keys";
@@ -72,6 +72,14 @@ async function openTokens() {
   const { tokenKeys, tokens } = readConfig();
   return createTokens(await importTokenKeys(tokenKeys, () => SECRET_KEY), tokens);
 }
+
+test("signatures of 10,000 tokens are verified once: the first one again after as many others", async () => {
+  const { verify } = await openTokens();
+  const tokens = Array.from({ length: 10_001 }, (_, index) => forge({ claims: { sub, exp, jti: index } }));
+  using verifications = spyOn(crypto.subtle, "verify");
+  for (const token of [...tokens, ...tokens.slice(-1), ...tokens.slice(0, 1)]) await verify(token);
+  expect(verifications).toHaveBeenCalledTimes(10_002);
+});
 
 test("a token contains sub as text, ver, jti, iat and exp, no personal data, and expires after 60 minutes", async () => {
   const { id, token } = await shared().createUser();

@@ -452,4 +452,27 @@ export function outboxConformance(test: Test): void {
     await outbox.deleteOld();
     expect(await query("select id from outbox")).toEqual([]);
   });
+
+  test("a mail that waits for another attempt is kept, however long ago the last one was", async (testDatabase) => {
+    const { users, outbox } = testDatabase;
+    await users.create(ada);
+    await outbox.request("invitation", ada.email);
+    await outbox.postpone((await claim(testDatabase)) ?? { id: 0, attempts: 0 }, 60);
+    await age(testDatabase, 24.1);
+    await outbox.deleteOld();
+    expect(await outbox.count()).toBe(1);
+  });
+
+  test("a mail is requested from a familiar network if its user was there in the last 30 days", async (testDatabase) => {
+    const { users, outbox, query } = testDatabase;
+    const { id } = await users.create(ada);
+    await users.storeNetwork(id, "home");
+    const isFamiliarAfter = async (days: number) => {
+      const lastSeenAt = new Date(Date.now() - days * 24 * HOUR_MS).toISOString();
+      await query(`update user_networks set last_seen_at = '${lastSeenAt}'`);
+      await outbox.request("reset", ada.email, { networkDigest: "home" });
+      return (await claim(testDatabase))?.isFamiliar;
+    };
+    expect([await isFamiliarAfter(29.9), await isFamiliarAfter(30.1)]).toEqual([true, false]);
+  });
 }

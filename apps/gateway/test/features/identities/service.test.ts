@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import type { Identity, User } from "@latchkey/contracts";
+import type { Database } from "@latchkey/database";
 import type { CallOptions } from "../../support/client.ts";
 import { enrolFactor } from "../../support/factors.ts";
 import { forge, openToken } from "../../support/forge-token.ts";
@@ -90,6 +91,25 @@ eachDatabase((start) => {
     expect((await Promise.all([login("five"), login("five")])).map(({ status }) => status)).toEqual([
       200, 200,
     ]);
+  });
+
+  test("a first login that another one of the same identity overtakes is a login of the user whom that one created", async () => {
+    await using provider = await startHostileProvider();
+    const logIn = async () =>
+      (await loginOidc(service, provider, { claims: { sub: "ada", email: "ada@example.org" } })).status;
+    const overtaking: Promise<number>[] = [];
+    const wrapDatabase = ({ users }: Database) => ({
+      users: {
+        ...users,
+        async findByEmail(email: string) {
+          if (overtaking.length === 0) await overtaking[overtaking.push(logIn()) - 1];
+          return users.findByEmail(email);
+        },
+      },
+    });
+    await using service = await start({ env: oidcVariables([provider]), wrapDatabase });
+    expect([await logIn(), await overtaking[0]]).toEqual([200, 200]);
+    expect(await service.sql("select 1 from users")).toHaveLength(1);
   });
 
   test("an e-mail that the provider has not verified creates nobody and logs in nobody", async () => {

@@ -133,6 +133,21 @@ eachDatabase((start) => {
     expect(rejected?.stepsLate).toBeWithin(3, 6);
   });
 
+  test("wrong current passwords are counted until a login with both factors", async () => {
+    const limits = { RATE_LIMIT_LOGIN: "100/minute", RATE_LIMIT_PASSWORD_CHANGE: "100/minute" };
+    await using service = await startWithFactors({ env: { RATE_LIMIT_ENABLED: "true", ...limits } }, start);
+    const user = await enrolFactor(service, await createVerified(service));
+    const change = async (current_password: string) => {
+      const body = { username: "renamed", current_password };
+      return (await service.call("PATCH", "/auth/me", { token: user.token, body })).status;
+    };
+    for (let count = 0; count < 10; count++) expect(await change("wrong")).toBe(403);
+    const state = await beginLogin(service, user);
+    expect(await change(user.password)).toBe(429);
+    (await completeLogin(service, state, user.application.at(1))).expect(200);
+    expect(await change(user.password)).toBe(200);
+  });
+
   test("a state ends with the password, the tokens and the factor, and is no token", async () => {
     await using service = await startWithFactors({}, start);
     const user = await enrolFactor(service, await createVerified(service));
