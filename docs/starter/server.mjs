@@ -5,6 +5,8 @@ import { createClient, LatchkeyError } from "@latchkey/client";
 import express from "express";
 
 const { LATCHKEY_URL = "http://127.0.0.1:3000", API_URL = "http://127.0.0.1:8000" } = process.env;
+// What browsers open.
+const { LATCHKEY_PUBLIC_URL = LATCHKEY_URL } = process.env;
 const { PORT = "8080", APP_URL = `http://localhost:${PORT}`, NODE_ENV } = process.env;
 const client = { client_id: "web", redirect_uri: `${APP_URL}/callback` };
 
@@ -47,7 +49,7 @@ app.get("/login", (request, response) => {
     if (request.query[name]) query.set(name, request.query[name]);
   const page = pageOf(request.query.page);
   response.cookie(LOGIN, `${state}.${verifier}.${page}`, { ...cookie, maxAge: 600_000 });
-  response.redirect(303, `${LATCHKEY_URL}/account/authorize?${query}`);
+  response.redirect(303, `${LATCHKEY_PUBLIC_URL}/account/authorize?${query}`);
 });
 
 app.get("/callback", async (request, response) => {
@@ -77,7 +79,7 @@ app.post("/logout", (request, response) => {
   response.clearCookie(SESSION, cookie).status(204).end();
 });
 
-app.get("/account", (_request, response) => response.redirect(303, `${LATCHKEY_URL}/account`));
+app.get("/account", (_request, response) => response.redirect(303, `${LATCHKEY_PUBLIC_URL}/account`));
 
 app.use("/api", express.text({ type: "application/json" }), async (request, response) => {
   const id = cookieOf(request, SESSION);

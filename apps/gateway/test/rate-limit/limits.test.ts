@@ -38,13 +38,13 @@ const SENTENCES = {
   "docs/api.md": [
     `| 201 user | ${perClient(rateLimits?.register.limit)} |`,
     `| 200 token | ${perClient(rateLimits?.login.limit)}; each e-mail also has ${attempts} |`,
-    `; ${rateLimits?.passwordChange.limit} password changes per minute |`,
+    `; ${rateLimits?.passwordChange.limit} password changes per minute and user, and per client address |`,
     `revokes all tokens; ${perClient(rateLimits?.mail.limit)} |`,
     `without e-mail and password; ${perClient(rateLimits?.passkeyLogin.limit)} |`,
   ],
   "docs/security.md": [
     `${rateLimits?.login.limit} well-formed login requests per client address and minute`,
-    `at most ${wrong} wrong values per user, token version and day`,
+    `at most ${wrong} wrong values per user and day`,
     `at ${rateLimits?.register.limit} requests per minute and address`,
     `at ${rateLimits?.default.limit} per minute and address`,
   ],
