@@ -53,12 +53,13 @@ test("when the counters of /48 and /24 networks are also in use, new clients are
 });
 
 test("an increment of an ended window that is taken back changes nothing in the next one", () => {
-  const { window, clock, count } = createFullStore(0);
+  const clock = createClock();
+  const window = createFixedWindow(limit, clock.now);
   const ended = window.increment("a");
   clock.advance(windowMs);
-  expect(count("a", "a")).toEqual([1, 2]);
+  expect(window.increment("a").count).toBe(1);
   ended.undo();
-  expect(count("a")).toEqual([3]);
+  expect(window.increment("a").count).toBe(2);
 });
 
 test("expired counters are dropped when a key is new, live ones are not", () => {
