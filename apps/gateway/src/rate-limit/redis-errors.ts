@@ -35,7 +35,8 @@ async function diagnose({ protocol, hostname, port, username, password }: URL): 
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket: Socket = protocol === "rediss:" ? connectTls(target) : connect(target);
   let received = "";
-  socket.setTimeout(DIAGNOSIS_TIMEOUT_MS, () => resolve("ETIMEDOUT"));
+  // Bun's `setTimeout` of a TLS socket does not count during the handshake.
+  const timer = setTimeout(() => resolve("ETIMEDOUT"), DIAGNOSIS_TIMEOUT_MS);
   socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code || error.message));
   socket.on("close", () => resolve("the connection was closed"));
   socket.on("data", (bytes) => {
@@ -45,5 +46,8 @@ async function diagnose({ protocol, hostname, port, username, password }: URL): 
     else if (received.includes("PONG")) resolve("the connection was closed");
   });
   socket.write(login + command("PING"));
-  return promise.finally(() => socket.destroy());
+  return promise.finally(() => {
+    clearTimeout(timer);
+    socket.destroy();
+  });
 }

@@ -6,6 +6,7 @@ import { startRedisServer } from "@latchkey/testing/redis-server";
 import { ROOT } from "@latchkey/testing/repository";
 import { freePort } from "@latchkey/testing/server-process";
 import { RedisClient } from "bun";
+import { describeRedisFailure } from "../../src/rate-limit/redis-errors.ts";
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from "../../src/rate-limit/redis-store.ts";
 import { advanceRedis, redisTest } from "../support/redis.ts";
 
@@ -128,6 +129,13 @@ redisTest("buckets of any number of e-mails have 256 keys of 48 KiB at most", as
   const pages = await replica.operator.keys("latchkey:budget:login:*");
   expect(pages).toHaveLength(256);
   for (const page of pages) expect(await replica.operator.strlen(page)).toBeLessThanOrEqual(48 * 1024);
+});
+
+test("a server that is silent in the TLS handshake is a reason, not a wait without end", async () => {
+  using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const url = `rediss://127.0.0.1:${silent.port}`;
+  const failure = await describeRedisFailure({ code: "ERR_REDIS_CONNECTION_CLOSED" }, url);
+  expect(failure).toEqual({ reason: "ETIMEDOUT", isRejection: false });
 });
 
 redisTest("opening waits for a Redis that starts within the timeout", async () => {
