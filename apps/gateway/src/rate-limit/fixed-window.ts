@@ -47,11 +47,17 @@ const MAX_DELETED_AT_ONCE = 100;
  */
 const NETWORK_PARTS = [3, 2];
 
-/** No client knows which keys that are not addresses, such as user ids, share a window: one of 65,536. */
+/**
+ * No client knows which keys that are not addresses share a window: one of 65,536. Keys that begin with the same user id, up to the
+ * colon, share one, so that a user cannot use up those of many others.
+ */
 const GROUP_KEY = randomBytes(32);
 const GROUP_HEX_CHARACTERS = 4;
 const groupOf = (key: string): string =>
-  createHmac("sha256", GROUP_KEY).update(key).digest("hex").slice(0, GROUP_HEX_CHARACTERS);
+  createHmac("sha256", GROUP_KEY)
+    .update(key.replace(/:.*/s, ""))
+    .digest("hex")
+    .slice(0, GROUP_HEX_CHARACTERS);
 
 /** A class, because a closure for each request prolongs the pauses of the garbage collector. */
 class CountedRequest implements Increment {

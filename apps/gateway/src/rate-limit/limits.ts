@@ -38,6 +38,17 @@ export const USERNAME_CHANGES = {
   rejection: "10 changes of the username per 1 minute",
 } as const;
 
+/**
+ * Codes of hosted login that a user exchanges while used codes are remembered, so that one account cannot fill the memory of them.
+ * That is longer than a code is valid: the clocks of replicas can differ by a minute, and a clock can be set back.
+ */
+export const CODE_EXCHANGES = {
+  name: "authorization-code-user",
+  capacity: 60,
+  windowMs: 2 * MINUTE_MS,
+  rejection: "60 codes of a user per 2 minutes",
+} as const;
+
 const CODES = { kinds: ["login-code"], separatesFamiliar: true } as const;
 const REFILLED = { capacity: 3, refillMs: 2 * HOUR_MS };
 

@@ -10,11 +10,12 @@ import { ServiceError } from "../../errors.ts";
 import type { ExpectToken, VerifiedLogin } from "../../login.ts";
 import type { CodeRejection } from "../../observability/audit.ts";
 import { expectRecentLogin } from "../../owner.ts";
+import { secondsUntil } from "../../rate-limit/clock.ts";
+import { CODE_EXCHANGES } from "../../rate-limit/limits.ts";
 import type { Store } from "../../rate-limit/store.ts";
 import { findRedirectUri } from "../../redirect-uris.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
-import { CODE_LIFETIME_MS } from "../../tokens/authorization-codes.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 
 interface HostedLoginOptions extends Pick<Database, "users">, Pick<TokenKeys, "authorizationCodes"> {
@@ -28,12 +29,9 @@ interface HostedLoginOptions extends Pick<Database, "users">, Pick<TokenKeys, "a
 export interface HostedLogin {
   /** @throws LOGIN_REQUIRED, RECENT_LOGIN_REQUIRED, INVALID_REQUEST */
   authorize(principal: Principal, body: AuthorizationRequest, request: RequestContext): AuthorizationResponse;
-  /** Uses the code. @throws INVALID_CLIENT, INVALID_GRANT; after too many of them, TOO_MANY_REQUESTS */
+  /** Uses the code. @throws INVALID_CLIENT, INVALID_GRANT; after too many of them, or too many codes of a user, TOO_MANY_REQUESTS */
   verifyExchange(body: CodeExchangeRequest, request: RequestContext): Promise<VerifiedLogin>;
 }
-
-/** Longer than a code is valid: the clocks of replicas can differ by a minute, and a clock can be set back. */
-const REMEMBERED_MS = CODE_LIFETIME_MS + 60 * 1000;
 
 const unknown = (name: string): never => {
   const issue = { loc: ["body", name], msg: "is not configured", type: "not_configured" };
@@ -42,7 +40,8 @@ const unknown = (name: string): never => {
 
 export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
   const { users, authorizationCodes, clients, issuer, expectToken, store } = options;
-  const usedCodes = store.fixedWindow({ name: "authorization-code", windowMs: REMEMBERED_MS });
+  const usedCodes = store.fixedWindow({ name: "authorization-code", windowMs: CODE_EXCHANGES.windowMs });
+  const exchanges = store.fixedWindow(CODE_EXCHANGES);
   const findClient = (id: string) => clients.find(({ clientId }) => clientId === id);
 
   /** Whether the user of a code could still have the token of its login. */
@@ -54,6 +53,13 @@ export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
       if (error instanceof ServiceError) return false;
       throw error;
     }
+  };
+
+  const expectFewExchanges = async (userId: number): Promise<void> => {
+    const { count, resetsAt } = await exchanges.increment(String(userId));
+    if (count <= CODE_EXCHANGES.capacity) return;
+    const retryAfterSeconds = secondsUntil(resetsAt);
+    throw new ServiceError("TOO_MANY_REQUESTS", { quota: CODE_EXCHANGES.rejection, retryAfterSeconds });
   };
 
   return {
@@ -89,7 +95,8 @@ export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
       const { userId, version, login, nonce } = code;
       if (!code.isFor(body.redirect_uri)) return reject("redirect_uri", userId);
       if (!code.isVerifiedBy(body.code_verifier)) return reject("verifier", userId);
-      if ((await usedCodes.increment(nonce)).count > 1) return reject("used", userId);
+      await expectFewExchanges(userId);
+      if ((await usedCodes.increment(`${userId}:${nonce}`)).count > 1) return reject("used", userId);
       const user = await users.findById(userId);
       const changed = () => reject("user", userId);
       if (user?.tokenVersion !== version || !(await canGetToken(user))) return changed();

@@ -231,6 +231,17 @@ test("the metadata is below an issuer without a path, and every origin can read 
   expect((await fetch(`${prefixed.url}/.well-known/oauth-authorization-server`)).status).toBe(404);
 });
 
+test("the 61st code of a user in two minutes is not accepted, those of others are", async () => {
+  await using service = await startWithClients();
+  const exchangeNext = async ({ token }: TestUser) => exchange(service, await codeOf(service, token));
+  const user = await service.createUser();
+  for (let count = 0; count < 60; count++) (await exchangeNext(user)).expect(200);
+  const { status, body, headers } = await exchangeNext(user);
+  expect([status, body]).toMatchObject([429, { detail: expect.stringContaining("60 codes of a user") }]);
+  expect(Number(headers.get("retry-after"))).toBeWithin(1, 121);
+  (await exchangeNext(await service.createUser())).expect(200);
+});
+
 test("a code works once also where a clock is behind the one by which it ends", async () => {
   let elapsedMs = 0;
   await using service = await startWithClients({ store: createMemoryStore(() => elapsedMs) });
