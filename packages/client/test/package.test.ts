@@ -100,7 +100,7 @@ inFullRun(describe)("the packed package", () => {
       join(installed.project, "recipe.mjs"),
       recipe.replace("http://127.0.0.1:3000", service.url),
     );
-    expect(await run(["node", "recipe.mjs"], installed.project)).toContain("username: 'ada'");
+    expect(await run(["node", "recipe.mjs"], installed.project)).toContain("username: 'alan'");
   });
 
   test("the declarations type a strict program", async () => {
