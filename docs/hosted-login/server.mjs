@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 
-const { LATCHKEY_URL = "http://localhost:3000", APP = "http://localhost:8080", PORT = "8080" } = process.env;
+const { LATCHKEY = "http://localhost:3000", APP = "http://localhost:8080", PORT = "8080" } = process.env;
 const [CLIENT, CALLBACK] = [{ client_id: "web" }, `${APP}/callback`];
 /** By the value of the cookie. Several servers need a store that they share. */
 const sessions = new Map();
@@ -28,7 +28,7 @@ const routes = {
       ...pkce,
     });
     response.setHeader("set-cookie", cookie("login", `${state}.${verifier}`, 600));
-    response.writeHead(303, { location: `${LATCHKEY_URL}/account/authorize?${query}` }).end();
+    response.writeHead(303, { location: `${LATCHKEY}/account/authorize?${query}` }).end();
   },
   async "/callback"(request, query, response) {
     const [state, verifier] = cookieOf(request, "login")?.split(".") ?? [];
@@ -36,7 +36,7 @@ const routes = {
     if (!state || state !== query.get("state")) return response.writeHead(400).end("Begin again at /login");
     const code = { grant_type: "authorization_code", code: query.get("code") ?? "", code_verifier: verifier };
     const body = new URLSearchParams({ ...code, redirect_uri: CALLBACK, ...CLIENT });
-    const exchanged = await fetch(`${LATCHKEY_URL}/oauth/token`, { method: "POST", body });
+    const exchanged = await fetch(`${LATCHKEY}/oauth/token`, { method: "POST", body });
     if (!exchanged.ok) return response.writeHead(400).end("You were not logged in");
     const id = random();
     keep(id, await exchanged.json());
@@ -46,7 +46,7 @@ const routes = {
   async "/"(request, _query, response) {
     const id = cookieOf(request, "session");
     const call = (method, path) =>
-      fetch(LATCHKEY_URL + path, { method, headers: { authorization: `Bearer ${sessions.get(id).token}` } });
+      fetch(LATCHKEY + path, { method, headers: { authorization: `Bearer ${sessions.get(id).token}` } });
     const renewed = sessions.get(id)?.renewAt < Date.now() && (await call("POST", "/auth/tokens"));
     if (renewed?.ok) keep(id, await renewed.json());
     const me = sessions.has(id) ? await call("GET", "/auth/me") : undefined;

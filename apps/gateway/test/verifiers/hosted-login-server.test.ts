@@ -17,7 +17,7 @@ async function startExample({ url }: Pick<Service, "url">, app: string, port: nu
     ? /^__Host-.+; Secure; HttpOnly; SameSite=Lax/
     : /^(?!__)[^;]+; Path=\/; HttpOnly; SameSite=Lax/;
   const server = Bun.spawn([process.execPath, "-e", `${LATER} await import(${JSON.stringify(EXAMPLE)})`], {
-    env: { ...process.env, LATCHKEY_URL: url, APP: app, PORT: String(port) },
+    env: { ...process.env, LATCHKEY: url, APP: app, PORT: String(port) },
     ...{ stdout: "ignore", stderr: "ignore" },
   });
   const get = async (path: string, cookies = "", method = "GET") => {

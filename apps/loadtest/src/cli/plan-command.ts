@@ -36,12 +36,11 @@ function describePlan(plan: Plan): string {
   const { asked, measured, loginsPerReplica } = plan;
   const [connections, most] = [plan.connections, plan.connectionsAtMost].map(formatCount);
   const rate = (perSecond: number) => formatDecimals(perSecond, 1);
-  const allowed = measured.loginsPerSecond * (1 - asked.headroomPercent / 100);
   const rows = [
     ["replicas", `${formatCount(plan.replicas)}, one of them spare`],
     [
       "a replica",
-      `${rate(loginsPerReplica)} logins/s while the spare is down: at most ${rate(allowed)}, which is ${rate(measured.loginsPerSecond)} minus ${asked.headroomPercent} %`,
+      `${rate(loginsPerReplica)} logins/s while the spare is down: at most ${rate(measured.loginsPerSecond)} minus ${asked.headroomPercent} %`,
     ],
     ["memory", `${formatDecimals(plan.memoryMegabytes / 1000, 1)} GB`],
     ["PostgreSQL", `${formatOffered(plan.queriesPerSecond)} queries/s, each a row by e-mail`],
