@@ -225,7 +225,9 @@ inFullRun(describe)("the starter", () => {
     const addresses = { LATCHKEY_URL: url, LATCHKEY_ADMIN_URL: `http://127.0.0.1:${adminPort}` };
     const ofServers = { ...addresses, API_URL: `http://127.0.0.1:${apiPort}`, API_PORT: apiPort ?? "" };
     await using api = launch(["node", "--env-file=.env", "api.mjs"], starter(), ofServers);
-    const production = { ...ofServers, NODE_ENV: "production", PORT: appPort ?? "" };
+    const publicUrl = `http://localhost:${port}`;
+    const ofApp = { LATCHKEY_PUBLIC_URL: publicUrl, NODE_ENV: "production", PORT: appPort ?? "" };
+    const production = { ...ofServers, ...ofApp };
     await using server = launch(["node", "server.mjs"], starter(), production);
     await Promise.all([api, server].map(({ stdout }) => readUntil(stdout, "Listening")));
 
@@ -241,6 +243,7 @@ inFullRun(describe)("the starter", () => {
     const refused = await request(app, "/api/links", session, { method: "DELETE" });
     expect(refused.headers.get("www-authenticate")).toContain('acr_values="2fa", max_age=60');
     expect(await (await request(app, "/links")).text()).toContain('data-page="/links"');
+    expect((await request(app, "/account")).headers.get("location")).toBe(`${publicUrl}/account`);
     // What the page shows if the resource server does not run.
     api.kill();
     await api.exited;

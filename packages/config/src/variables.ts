@@ -127,7 +127,7 @@ export const VARIABLES = {
       "`?sslmode=verify-full` if it is on another host",
   ),
   DATABASE_POOL_SIZE: variable(wholeNumber(1, 1000), { default: "10" }).describe(
-    "Connections of each process to PostgreSQL, in its pool; while it replaces them, twice as many and two more",
+    "Maximum connections to PostgreSQL in the pool of each process; twice as many and two more while it replaces them",
   ),
   DATABASE_PREPARED_STATEMENTS: variable(oneOf("auto", "true", "false"), { default: "auto" }).describe(
     "`auto` prepares statements only on connections that are proved to be direct, `true` always, `false` never",

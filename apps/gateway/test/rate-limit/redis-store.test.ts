@@ -90,8 +90,9 @@ redisTest("replicas share buckets, and a page of them exists until they are full
   const buckets = [one.store.tokenBucket(four), two.store.tokenBucket(four)] as const;
   const takes = Array.from({ length: 12 }, async (_, index) => buckets[index % 2 ? 1 : 0].take("0123abcd"));
   expect((await Promise.all(takes)).filter((waitMs) => waitMs === 0)).toHaveLength(four.capacity);
-  // Not the page of the check at the start, which exists for a millisecond.
-  expect(await one.operator.keys("latchkey:budget:login:*")).toEqual(["latchkey:budget:login:01"]);
+  // The page of the check at the start exists for a millisecond.
+  const pages = (await one.operator.keys("latchkey:budget:*")).filter((key) => !key.includes(":check:"));
+  expect(pages).toEqual(["latchkey:budget:login:01"]);
   const fullMs = four.capacity * four.refillMs;
   expect(await one.operator.pttl("latchkey:budget:login:01")).toBeWithin(fullMs - 5_000, fullMs + 1);
 });
@@ -126,12 +127,12 @@ redisTest("buckets of any number of e-mails have 256 keys of 48 KiB at most", as
   const digestOf = (text: string) => new Bun.CryptoHasher("md5").update(text).digest("hex");
   const digests = Array.from({ length: 5_000 }, (_, index) => digestOf(`${index}@example.org`));
   await Promise.all(digests.map((digest) => bucket.take(digest)));
-  const pages = await replica.operator.keys("latchkey:budget:login:*");
+  const pages = await replica.operator.keys("latchkey:budget:*");
   expect(pages).toHaveLength(256);
   for (const page of pages) expect(await replica.operator.strlen(page)).toBeLessThanOrEqual(48 * 1024);
 });
 
-test("a server that is silent in the TLS handshake is a reason, not a wait without end", async () => {
+test("a server that sends nothing in the TLS handshake is reported after two seconds", async () => {
   using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const url = `rediss://127.0.0.1:${silent.port}`;
   const failure = await describeRedisFailure({ code: "ERR_REDIS_CONNECTION_CLOSED" }, url);
