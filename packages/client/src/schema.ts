@@ -6943,7 +6943,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExchangeCodePayloadTooLargeError"];
                 };
             };
-            /** @description A rate limit is exceeded. Rejected codes have their own limit, by default 5 per 1 minute per client address. */
+            /** @description A rate limit is exceeded. Rejected codes have their own limit, by default 5 per 1 minute per client address. A user can exchange 60 codes in two minutes. */
             429: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

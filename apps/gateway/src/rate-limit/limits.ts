@@ -38,10 +38,7 @@ export const USERNAME_CHANGES = {
   rejection: "10 changes of the username per 1 minute",
 } as const;
 
-/**
- * Codes of hosted login that a user exchanges while used codes are remembered, so that one account cannot fill the memory of them.
- * That is longer than a code is valid: the clocks of replicas can differ by a minute, and a clock can be set back.
- */
+/** Codes of hosted login that a user exchanges: one account cannot fill the memory of used codes, which are kept as long. */
 export const CODE_EXCHANGES = {
   name: "authorization-code-user",
   capacity: 60,
@@ -130,7 +127,13 @@ export const ROUTE_LIMITS = {
       "per client address. Attempts with codes of the application are also limited per user: five, then one a minute, from ten on one every 15 minutes, from twenty on one an hour. After 100 without a success, only recovery codes are accepted.",
     ),
   },
-  codeExchange: { variable: "RATE_LIMIT_LOGIN", description: own("Rejected codes") },
+  codeExchange: {
+    variable: "RATE_LIMIT_LOGIN",
+    description: own(
+      "Rejected codes",
+      `per client address. A user can exchange ${CODE_EXCHANGES.capacity} codes in two minutes.`,
+    ),
+  },
   register: { variable: "RATE_LIMIT_REGISTER", description: own("Registrations") },
   passwordChange: {
     variable: "RATE_LIMIT_PASSWORD_CHANGE",

@@ -23,7 +23,7 @@ type Payload = readonly [
   ...[login: LoginClaims, clientId: string, redirectUriDigest: string, challengeDigest: string],
 ];
 
-const CODE_LIFETIME_MS = 60 * 1000;
+export const CODE_LIFETIME_MS = 60 * 1000;
 
 /** A verified code. */
 export interface AuthorizationCode extends Pick<AuthorizationRequestOf, "userId" | "version" | "login"> {

@@ -6,6 +6,7 @@ import type { MailBudget } from "@latchkey/database";
 import { LOGIN_ATTEMPTS, WRONG_PASSWORDS } from "@latchkey/limits";
 import { ROOT } from "@latchkey/testing/repository";
 import {
+  CODE_EXCHANGES,
   describeRefill,
   EMAIL_CHANGE_REQUESTS,
   inWords,
@@ -44,10 +45,11 @@ const SENTENCES = {
   ],
   "docs/security.md": [
     `${rateLimits?.login.limit} well-formed login requests per client address and minute`,
-    `at most ${wrong} wrong values per user and day`,
+    `at most ${wrong} wrong values per user and day, counted anew after a login with the password or the end of all tokens`,
     `at ${rateLimits?.register.limit} requests per minute and address`,
     `at ${rateLimits?.default.limit} per minute and address`,
   ],
+  "docs/hosted-login.md": [`A user can exchange ${CODE_EXCHANGES.capacity} codes in two minutes`],
   "docs/errors.md": [
     `After ${MAX_PROMPT_REJECTIONS.toLocaleString("en")} rejections (429) of a client in one window`,
   ],

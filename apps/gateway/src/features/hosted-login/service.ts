@@ -16,6 +16,7 @@ import type { Store } from "../../rate-limit/store.ts";
 import { findRedirectUri } from "../../redirect-uris.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
+import { CODE_LIFETIME_MS } from "../../tokens/authorization-codes.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
 
 interface HostedLoginOptions extends Pick<Database, "users">, Pick<TokenKeys, "authorizationCodes"> {
@@ -29,9 +30,12 @@ interface HostedLoginOptions extends Pick<Database, "users">, Pick<TokenKeys, "a
 export interface HostedLogin {
   /** @throws LOGIN_REQUIRED, RECENT_LOGIN_REQUIRED, INVALID_REQUEST */
   authorize(principal: Principal, body: AuthorizationRequest, request: RequestContext): AuthorizationResponse;
-  /** Uses the code. @throws INVALID_CLIENT, INVALID_GRANT; after too many of them, or too many codes of a user, TOO_MANY_REQUESTS */
+  /** Uses the code. @throws INVALID_CLIENT, INVALID_GRANT; TOO_MANY_REQUESTS after too many of them, or too many codes of the user */
   verifyExchange(body: CodeExchangeRequest, request: RequestContext): Promise<VerifiedLogin>;
 }
+
+/** Longer than a code is valid: the clocks of replicas can differ by a minute, and a clock can be set back. */
+const REMEMBERED_MS = CODE_LIFETIME_MS + 60 * 1000;
 
 const unknown = (name: string): never => {
   const issue = { loc: ["body", name], msg: "is not configured", type: "not_configured" };
@@ -40,7 +44,7 @@ const unknown = (name: string): never => {
 
 export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
   const { users, authorizationCodes, clients, issuer, expectToken, store } = options;
-  const usedCodes = store.fixedWindow({ name: "authorization-code", windowMs: CODE_EXCHANGES.windowMs });
+  const usedCodes = store.fixedWindow({ name: "authorization-code", windowMs: REMEMBERED_MS });
   const exchanges = store.fixedWindow(CODE_EXCHANGES);
   const findClient = (id: string) => clients.find(({ clientId }) => clientId === id);
 
@@ -55,9 +59,13 @@ export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
     }
   };
 
-  const expectFewExchanges = async (userId: number): Promise<void> => {
+  /** Uses a code. Returns whether this is its first use. @throws TOO_MANY_REQUESTS, which does not use it */
+  const useOnce = async (userId: number, nonce: string): Promise<boolean> => {
+    const use = await usedCodes.increment(`${userId}:${nonce}`);
+    if (use.count > 1) return false;
     const { count, resetsAt } = await exchanges.increment(String(userId));
-    if (count <= CODE_EXCHANGES.capacity) return;
+    if (count <= CODE_EXCHANGES.capacity) return true;
+    await use.undo();
     const retryAfterSeconds = secondsUntil(resetsAt);
     throw new ServiceError("TOO_MANY_REQUESTS", { quota: CODE_EXCHANGES.rejection, retryAfterSeconds });
   };
@@ -95,8 +103,7 @@ export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
       const { userId, version, login, nonce } = code;
       if (!code.isFor(body.redirect_uri)) return reject("redirect_uri", userId);
       if (!code.isVerifiedBy(body.code_verifier)) return reject("verifier", userId);
-      await expectFewExchanges(userId);
-      if ((await usedCodes.increment(`${userId}:${nonce}`)).count > 1) return reject("used", userId);
+      if (!(await useOnce(userId, nonce))) return reject("used", userId);
       const user = await users.findById(userId);
       const changed = () => reject("user", userId);
       if (user?.tokenVersion !== version || !(await canGetToken(user))) return changed();
