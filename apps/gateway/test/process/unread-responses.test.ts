@@ -33,10 +33,11 @@ inFullRun(pythonTest)(
     await using service = await startInFolder();
     const { origin, port } = new URL(await service.ready());
     const page = await (await fetch(`${origin}/docs`)).text();
-    const path = /"(\/docs\/assets\/[^"]+\/swagger-ui\.js)"/.exec(page)?.[1] ?? "";
-    const { byteLength } = await (
-      await fetch(origin + path, { headers: { "accept-encoding": "identity" } })
-    ).bytes();
+    const [, asset = ""] = /"(docs\/assets\/[^"]+\/swagger-ui\.js)"/.exec(page) ?? [];
+    const path = `/${asset}`;
+    const script = await fetch(origin + path, { headers: { "accept-encoding": "identity" } });
+    expect(script.status).toBe(200);
+    const { byteLength } = await script.bytes();
     const before = await residentBytes(service.pid);
     const clients = Bun.spawn([PYTHON ?? "python3", "-c", CLIENT_PROGRAM, port, path, String(CLIENTS)], {
       stdin: "pipe",
