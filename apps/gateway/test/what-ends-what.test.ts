@@ -124,7 +124,7 @@ const EVENTS: Readonly<Record<string, Event>> = {
   },
   "`users remove-passkeys`": (user) => administer("DELETE", user, undefined, "/passkeys"),
   "`users remove-identities`": ({ id }) => service.database.identities.deleteAll(id, { notifies: false }),
-  "second factor set up, then removed": async (user) => {
+  "second factor set up, replaced or removed": async (user) => {
     if ((await service.readUser(user.id)).factorId === null) await enrolFactor(service, user);
     await administer("DELETE", user, undefined, "/factor");
   },

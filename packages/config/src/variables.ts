@@ -185,7 +185,7 @@ export const VARIABLES = {
         ? null
         : `is false with ${feature}: a stolen token can set a password, and with the password take the account`;
     },
-  }).describe("`true` rejects a new password without the current one"),
+  }).describe("`true` rejects a new password without the current one, and `DELETE` of a passkey or identity"),
   AUTH_REGISTRATION: variable(oneOf("open", "closed"), { default: "open" }).describe(
     "With `closed`, nobody can register or get an account by a first login; invitations, the administration and imports still create users",
   ),
