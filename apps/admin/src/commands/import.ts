@@ -44,12 +44,16 @@ export const importCommand = (variables: Variables): Command =>
       await withDatabase(variables, async ({ users }) => {
         const onRejected = (line: number, reason: string) =>
           write(json ? `${toJson({ line, reason })}\n` : `Line ${line}: ${printable(reason)}\n`);
+        const onDeleted = (line: number) =>
+          writeError(
+            `Line ${line} is skipped: the user of its e-mail deleted the account or changed the e-mail. If this was not the owner, invite the owner: bun run admin users invite EMAIL\n`,
+          );
         const lines = readLines(readChunks(file));
-        const options = { commit, usernameFromEmail, keepRegistered, importedBefore };
+        const options = { commit, usernameFromEmail, keepRegistered, importedBefore, onRejected, onDeleted };
         const onImported = async (imported: readonly object[]) =>
           ids?.writeFile(imported.map((user) => `${JSON.stringify(user)}\n`).join(""));
         const isUsed = commit && (await isInUse(users));
-        const { lastId, ...report } = await importUsers({ lines, users, ...options, onImported, onRejected });
+        const { lastId, ...report } = await importUsers({ lines, users, ...options, onImported });
         const { formats, ...counts } = report;
         await write(json ? `${toJson(report)}\n` : formatCounts({ ...counts, ...formats }));
         // Ids or `latchkey` hashes show that a Latchkey service exported the lines. Earlier releases exported no ids. A service in use

@@ -25,6 +25,8 @@ export interface ImportOptions {
   onImported?(users: readonly ImportedLine[]): Promise<void>;
   /** Receives the number of a rejected line and the reason as a sentence, in ascending order of lines. */
   onRejected(line: number, reason: string): Promise<void>;
+  /** Receives the number of a line that is skipped because its user gave up the e-mail address. */
+  onDeleted(line: number): void;
 }
 
 type ImportedLine = Readonly<Record<"line" | "id", number>> & { readonly email: string };
@@ -76,6 +78,11 @@ export async function importUsers(options: ImportOptions) {
     return null;
   };
 
+  const skipDeleted = ({ line }: NumberedUser): void => {
+    counts.deleted += 1;
+    options.onDeleted(line);
+  };
+
   /** Returns the candidates who are new. Counts or rejects those who exist, gave up the e-mail, or have a taken username. */
   const withoutTaken = async (candidates: readonly NumberedUser[]): Promise<NumberedUser[]> => {
     if (candidates.length === 0) return [];
@@ -89,7 +96,7 @@ export async function importUsers(options: ImportOptions) {
       const existing = byEmail.get(user.email);
       let reason: string | null = null;
       if (existing) reason = compare(existing, user);
-      else if (deleted.has(user.email)) counts.deleted += 1;
+      else if (deleted.has(user.email)) skipDeleted(user);
       else if (takenNames.has(user.username)) reason = "The username belongs to another user.";
       else return true;
       if (reason !== null) rejections.push([user.line, reason]);

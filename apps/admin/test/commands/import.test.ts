@@ -31,8 +31,10 @@ const parseLines = (file: string) => JSON.parse(`[${file.trimEnd().replaceAll("\
 async function importLines(shared: SharedDatabase, input: string | Uint8Array, ...options: string[]) {
   const { code, stdout, stderr } = await shared.tool(["users", "import", "-", "--json", ...options], input);
   const rejections = parseLines(stdout);
-  const report = { ...rejections.pop(), rejections };
-  const errors = stderr.replace(/^Set a new AUTH_SECRET_KEY.*\n/, "");
+  const skipped = /^Line (\d+) is skipped: .*\n/gm;
+  const skippedLines = Array.from(stderr.matchAll(skipped), ([, line]) => Number(line));
+  const report = { ...rejections.pop(), rejections, skippedLines };
+  const errors = stderr.replace(/^Set a new AUTH_SECRET_KEY.*\n/m, "").replace(skipped, "");
   const rejected = expect.stringMatching(/^\{"code":"DATA_ERROR","message":"Rejected .+"\}\n$/);
   expect([code, report.rejections.length, errors]).toEqual(
     report.rejected > 0 ? [65, report.rejected, rejected] : [0, 0, ""],
@@ -203,7 +205,7 @@ test("a user who registered before the import is rejected, unless the source has
   expect(await run({})).toMatchObject(imported);
 });
 
-test("a repeated import skips users who deleted their account meanwhile, and counts them", async () => {
+test("a repeated import skips users who deleted their account meanwhile, counts them and names their lines", async () => {
   await using shared = await openSharedDatabase();
   const file = toFile([user("ada"), user("bob"), user("eve")]);
   await importLines(shared, file, "--commit");
@@ -212,7 +214,12 @@ test("a repeated import skips users who deleted their account meanwhile, and cou
   await users.delete(ada?.id ?? 0, { version: ada?.tokenVersion ?? 0, exceptToken: null });
   await shared.tool(["users", "delete", "bob@example.com", "--yes"]);
   for (const options of [[], ["--commit"]])
-    expect(await importLines(shared, file, ...options)).toMatchObject({ new: 1, existing: 1, deleted: 1 });
+    expect(await importLines(shared, file, ...options)).toMatchObject({
+      new: 1,
+      existing: 1,
+      deleted: 1,
+      skippedLines: [1],
+    });
 });
 
 test.each(["libsql", "postgres"])(

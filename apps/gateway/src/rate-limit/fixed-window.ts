@@ -1,6 +1,7 @@
 /**
  * Fixed windows in this process. The number of windows is bounded, and a live window is never dropped to make room. When all
  * windows are in use, new clients from the same network share a window, and new keys that are not addresses share 65,536 windows.
+ * IPv4 and IPv6 have windows of their own: one client can send from so many IPv6 networks that all windows are in use.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { isIP } from "node:net";
@@ -59,6 +60,20 @@ const groupOf = (key: string): string =>
     .digest("hex")
     .slice(0, GROUP_HEX_CHARACTERS);
 
+/** The windows of the keys of one family: IPv4 addresses, IPv6 addresses, or keys that are not addresses. */
+interface Family {
+  readonly keys: Map<string, Window>;
+  readonly networks: readonly { readonly parts: number; readonly windows: Map<string, Window> }[];
+  /** Of the keys for which no other window is left. */
+  shared: Window;
+}
+
+const createFamily = (): Family => ({
+  keys: new Map(),
+  networks: NETWORK_PARTS.map((parts) => ({ parts, windows: new Map() })),
+  shared: { count: 0, resetsAt: 0 },
+});
+
 /** A class, because a closure for each request prolongs the pauses of the garbage collector. */
 class CountedRequest implements Increment {
   constructor(
@@ -77,13 +92,16 @@ class CountedRequest implements Increment {
 
 /**
  * @param now milliseconds of a clock that is never set back
- * @param maxKeys maximum number of windows of single keys, and of windows of networks of each size
+ * @param maxKeys maximum number of windows of single keys, and of windows of networks of each size, per family
  */
 export function createFixedWindow({ windowMs }: WindowLimit, now = monotonicNow, maxKeys = 100_000) {
   // All windows last equally long, so the insertion order of each map is also the order of expiry.
-  const keys = new Map<string, Window>();
-  const networks = NETWORK_PARTS.map((parts) => ({ parts, windows: new Map<string, Window>() }));
-  let shared: Window = { count: 0, resetsAt: 0 };
+  const [ipv4, ipv6, others] = [createFamily(), createFamily(), createFamily()];
+  const familyOf = (key: string): Family => {
+    const version = isIP(key);
+    if (version === 0) return others;
+    return version === 4 ? ipv4 : ipv6;
+  };
 
   /** Returns the live window of `key`, or a new window; undefined if all windows are in use. */
   const windowOf = (windows: Map<string, Window>, key: string, time: number): Window | undefined => {
@@ -102,31 +120,35 @@ export function createFixedWindow({ windowMs }: WindowLimit, now = monotonicNow,
     return window;
   };
 
-  const sharedWindow = (time: number): Window => {
-    if (shared.resetsAt <= time) shared = { count: 0, resetsAt: time + windowMs };
-    return shared;
+  const sharedWindow = (family: Family, time: number): Window => {
+    if (family.shared.resetsAt <= time) family.shared = { count: 0, resetsAt: time + windowMs };
+    return family.shared;
   };
 
   return {
     isSynchronous: true as const,
     increment(key: string): Increment {
       const time = now();
-      let window = windowOf(keys, key, time);
-      for (const { parts, windows } of networks) window ??= windowOf(windows, networkOf(key, parts), time);
-      const counted = window ?? sharedWindow(time);
+      const family = familyOf(key);
+      let window = windowOf(family.keys, key, time);
+      for (const { parts, windows } of family.networks)
+        window ??= windowOf(windows, networkOf(key, parts), time);
+      const counted = window ?? sharedWindow(family, time);
       counted.count += 1;
-      return new CountedRequest(counted.count, counted.resetsAt, counted, keys, key);
+      return new CountedRequest(counted.count, counted.resetsAt, counted, family.keys, key);
     },
     read(key: string): Counted {
-      const { count, resetsAt } = keys.get(key) ?? { count: 0, resetsAt: 0 };
+      const { count, resetsAt } = familyOf(key).keys.get(key) ?? { count: 0, resetsAt: 0 };
       return resetsAt > now() ? { count, resetsAt } : { count: 0, resetsAt: 0 };
     },
     clear(key: string): void {
-      keys.delete(key);
+      familyOf(key).keys.delete(key);
     },
     /** Number of windows of keys and networks. */
     get size(): number {
-      return networks.reduce((size, { windows }) => size + windows.size, keys.size);
+      return [ipv4, ipv6, others]
+        .flatMap(({ keys, networks }) => [keys.size, ...networks.map(({ windows }) => windows.size)])
+        .reduce((sum, size) => sum + size);
     },
   };
 }

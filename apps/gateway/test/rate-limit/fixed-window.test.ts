@@ -6,13 +6,30 @@ import { createClock } from "../support/clock.ts";
 const windowMs = 1_000;
 const limit = { name: "login", windowMs };
 
-/** A window whose counters of single keys, by default 100,000, are all in use, and a way to count keys in it. */
-function createFullStore(maxKeys?: number) {
+const KEYS = {
+  ipv4: (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`,
+  ipv6: (index: number) => `fd00:${(index >> 16).toString(16)}:${(index & 0xffff).toString(16)}::`,
+  other: (index: number) => `first ${index}`,
+};
+type Family = keyof typeof KEYS;
+
+/** A window in which all counters of single keys of a family, by default 100,000, are in use, and a way to count keys in it. */
+function createFullStore({
+  families = ["ipv4", "ipv6", "other"],
+  maxKeys,
+}: {
+  families?: Family[];
+  maxKeys?: number;
+} = {}) {
   const clock = createClock();
   const window = createFixedWindow(limit, clock.now, maxKeys);
   const count = (...keys: string[]) => keys.map((key) => window.increment(key).count);
-  for (let index = 0; index < (maxKeys ?? 100_000); index++) window.increment(`first ${index}`);
-  return { window, clock, count };
+  const fill = () => {
+    for (const family of families)
+      for (let index = 0; index < (maxKeys ?? 100_000); index++) window.increment(KEYS[family](index));
+  };
+  fill();
+  return { window, clock, count, fill };
 }
 
 test("when all counters are in use, new clients of one IPv6 /48 and of one IPv4 /24 share a counter; known keys keep theirs", () => {
@@ -21,6 +38,12 @@ test("when all counters are in use, new clients of one IPv6 /48 and of one IPv4 
   expect(count("192.0.2.0", "192.0.2.128", "192.0.2.255")).toEqual([1, 2, 3]);
   expect(count("2001:db8:2::", "2001:db9:1::", "192.0.3.0", "192.1.2.0")).toEqual([1, 1, 1, 1]);
   expect(count("first 0", "first 99", "first 0")).toEqual([2, 2, 3]);
+});
+
+test("a client with all IPv6 networks of the world uses up no counter of IPv4 clients", () => {
+  const { count } = createFullStore({ families: ["ipv6"], maxKeys: 2 });
+  count("2001:db8:1::", "2001:db8:2::", "2001:db9::", "2a00::", "2a01::", "2a02::");
+  expect(count("192.0.2.0", "192.0.2.1")).toEqual([1, 1]);
 });
 
 test("when all counters are in use, one user cannot use up the limit of the others, and a new key cannot start its own anew", () => {
@@ -34,22 +57,25 @@ test("when all counters are in use, one user cannot use up the limit of the othe
 });
 
 test("when all counters are in use, a network's counter has a window of the same length", () => {
-  const { window, clock, count } = createFullStore(100);
+  const { window, clock, count, fill } = createFullStore({ families: ["ipv4"], maxKeys: 100 });
   clock.advance(windowMs / 2);
   expect(window.increment("192.0.2.1").resetsAt).toBe(clock.now() + windowMs);
   expect(count("192.0.2.2")).toEqual([2]);
   clock.advance(windowMs);
-  for (let index = 0; index < 100; index++) window.increment(`second ${index}`);
+  fill();
   expect(count("192.0.2.3")).toEqual([1]);
 });
 
 test("when the counters of /48 and /24 networks are also in use, new clients are counted by /32 and /16, then together", () => {
-  const { window, count } = createFullStore(2);
+  const { window, count } = createFullStore({ families: ["ipv4", "ipv6"], maxKeys: 2 });
   expect(count("2001:db8:1::", "2001:db8:2::")).toEqual([1, 1]);
-  expect(count("2001:db8:3::", "2001:db8:4::", "192.0.2.0", "192.0.3.0")).toEqual([1, 2, 1, 2]);
+  expect(count("2001:db8:3::", "2001:db8:4::")).toEqual([1, 2]);
   expect(count("2001:db8:1:1::")).toEqual([2]);
-  expect(count("2001:db9::", "198.51.100.7", "2a00::")).toEqual([1, 2, 3]);
-  expect(window.size).toBe(6);
+  expect(count("2001:db9::", "2a00::", "2a01::")).toEqual([1, 1, 2]);
+  expect(count("192.0.2.0", "192.0.3.0")).toEqual([1, 1]);
+  expect(count("192.0.4.0", "192.0.5.0")).toEqual([1, 2]);
+  expect(count("198.51.100.7", "203.0.113.7", "100.64.0.7")).toEqual([1, 1, 2]);
+  expect(window.size).toBe(12);
 });
 
 test("an increment of an ended window that is taken back changes nothing in the next one", () => {
@@ -76,7 +102,7 @@ test("expired counters are dropped when a key is new, live ones are not", () => 
 });
 
 test("of many counters that expire at once, each new key drops at most a hundred, and one that is counted again is kept", () => {
-  const { window, clock, count } = createFullStore(300);
+  const { window, clock, count } = createFullStore({ families: ["other"], maxKeys: 300 });
   clock.advance(windowMs);
   expect(count("first 299")).toEqual([1]);
   expect(window.size).toBe(200);
