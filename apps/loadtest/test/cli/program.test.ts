@@ -140,7 +140,8 @@ inFullRun(test)(
   "an interrupted capacity search reports its rates until then, and a plan uses its file",
   async () => {
     const path = join(service.folder, "capacity");
-    const options = `--duration 1s --users 2 --p99 9s --arrivals constant --report ${path}`;
+    // Beside other work, the first logins of all lanes together take more than a second.
+    const options = `--duration 4s --users 2 --p99 9s --arrivals constant --report ${path}`;
     const child = startOnTerminal(
       `--url ${service.url} --metrics ${service.metrics} --find-capacity ${options}`,
     );
