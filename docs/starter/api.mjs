@@ -5,10 +5,12 @@ import { createRemoteJWKSet, jwtVerify } from "jose";
 import { followUsers, userOf, users } from "./users.mjs";
 
 const { LATCHKEY_URL = "http://127.0.0.1:3000", API_PORT = "8000" } = process.env;
+// What the service calls itself: `AUTH_ISSUER`.
+const { LATCHKEY_PUBLIC_URL = LATCHKEY_URL } = process.env;
 const { LATCHKEY_ADMIN_URL: baseUrl = "http://127.0.0.1:3001", LATCHKEY_ADMIN_KEY: apiKey } = process.env;
 const admin = createAdminClient({ baseUrl, apiKey });
 const keys = createRemoteJWKSet(new URL(`${LATCHKEY_URL}/.well-known/jwks.json`), { cacheMaxAge: 300_000 });
-const expected = { algorithms: ["ES256"], issuer: LATCHKEY_URL, audience: "starter" };
+const expected = { algorithms: ["ES256"], issuer: LATCHKEY_PUBLIC_URL, audience: "starter" };
 
 /** By the id of the user. In memory: replace it by a table of your database. */
 const notes = new Map();

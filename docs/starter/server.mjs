@@ -65,7 +65,8 @@ app.get("/callback", async (request, response) => {
     code,
     code_verifier: verifier,
   });
-  const exchanged = await fetch(`${LATCHKEY_URL}/oauth/token`, { method: "POST", body });
+  const headers = { "x-forwarded-for": request.ip };
+  const exchanged = await fetch(`${LATCHKEY_URL}/oauth/token`, { method: "POST", headers, body });
   if (!exchanged.ok) return response.redirect(303, "/?error=code");
   const id = random();
   sessions.delete(cookieOf(request, SESSION));

@@ -220,13 +220,18 @@ inFullRun(describe)("the starter", () => {
     const [url, app] = [`http://127.0.0.1:${port}`, `http://localhost:${appPort}`];
     const launch = (command: string[], cwd: string, env: Readonly<Record<string, string>>) =>
       Bun.spawn(command, { cwd, env: { ...process.env, ...env }, stdout: "pipe", stderr: "inherit" });
-    await using service = launch([process.execPath, "start"], checkout, { PORT: port ?? "" });
+    const publicUrl = `http://localhost:${port}`;
+    const ofService = { PORT: port ?? "", PUBLIC_URL: publicUrl, AUTH_ISSUER: publicUrl };
+    await using service = launch([process.execPath, "start"], checkout, ofService);
     await readUntil(service.stdout, '"ready"');
-    const addresses = { LATCHKEY_URL: url, LATCHKEY_ADMIN_URL: `http://127.0.0.1:${adminPort}` };
+    const addresses = {
+      LATCHKEY_URL: url,
+      LATCHKEY_PUBLIC_URL: publicUrl,
+      LATCHKEY_ADMIN_URL: `http://127.0.0.1:${adminPort}`,
+    };
     const ofServers = { ...addresses, API_URL: `http://127.0.0.1:${apiPort}`, API_PORT: apiPort ?? "" };
     await using api = launch(["node", "--env-file=.env", "api.mjs"], starter(), ofServers);
-    const publicUrl = `http://localhost:${port}`;
-    const ofApp = { LATCHKEY_PUBLIC_URL: publicUrl, NODE_ENV: "production", PORT: appPort ?? "" };
+    const ofApp = { NODE_ENV: "production", PORT: appPort ?? "" };
     const production = { ...ofServers, ...ofApp };
     await using server = launch(["node", "server.mjs"], starter(), production);
     await Promise.all([api, server].map(({ stdout }) => readUntil(stdout, "Listening")));

@@ -216,7 +216,7 @@ export const VARIABLES = {
     'OpenID Connect providers. With `"link": true`, a provider can log in to every account whose e-mail it states as verified and that has no second factor',
   ),
   OIDC_REDIRECT_URIS: variable(redirectUris).describe(
-    "Pages of the application to which providers redirect, compared exactly; required with `OIDC_PROVIDERS`",
+    "Pages of the application to which providers redirect, compared exactly, except the port at `127.0.0.1` and `[::1]`; required with `OIDC_PROVIDERS`",
   ),
   LOGIN_CLIENTS: variable(loginClients, { unset: "no hosted login", file: true }).describe(
     "Your applications that send users to the pages of this service to log in, as clients of OAuth. Requires `PUBLIC_URL`, " +
