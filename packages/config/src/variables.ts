@@ -185,7 +185,9 @@ export const VARIABLES = {
         ? null
         : `is false with ${feature}: a stolen token can set a password, and with the password take the account`;
     },
-  }).describe("`true` rejects a new password without the current one, and `DELETE` of a passkey or identity"),
+  }).describe(
+    "`true` rejects a new password without the current one, and `DELETE` of a passkey or identity, in place of which `POST …/removal` requires it",
+  ),
   AUTH_REGISTRATION: variable(oneOf("open", "closed"), { default: "open" }).describe(
     "With `closed`, nobody can register or get an account by a first login; invitations, the administration and imports still create users",
   ),
@@ -315,7 +317,7 @@ export const VARIABLES = {
     unset: "the number of cores available to this process",
   }).describe("Worker threads that hash passwords"),
   HASH_QUEUE_LIMIT: variable(wholeNumber(0, 1_000_000), {
-    unset: "`HASH_QUEUE_SECONDS` of the recently achieved capacity, at least 64",
+    unset: "what the recently achieved capacity does in `HASH_QUEUE_SECONDS`, at least 64",
   }).describe("Maximum waiting derivations, in units of 600,000 iterations; further requests get 503"),
   HASH_QUEUE_SECONDS: variable(wholeNumber(1, 3600), { default: "5" }).describe(
     "Maximum time a derivation waits for a lane, then 503; at most 500 ms during sustained overload",
