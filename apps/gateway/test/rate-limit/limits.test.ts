@@ -45,7 +45,7 @@ const SENTENCES = {
   ],
   "docs/security.md": [
     `${rateLimits?.login.limit} well-formed login requests per client address and minute`,
-    `at most ${wrong} wrong values per user and day, counted anew after a login with the password or the end of all tokens`,
+    `at most ${wrong} wrong values of \`current_password\` per user and day, counted anew after a login with the password or the end of all tokens`,
     `at ${rateLimits?.register.limit} requests per minute and address`,
     `at ${rateLimits?.default.limit} per minute and address`,
   ],
