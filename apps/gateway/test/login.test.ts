@@ -206,5 +206,7 @@ test("every operation that returns a token is a way of this file, and its docume
       operationId,
       expect.arrayContaining(["INACTIVE_USER", "EMAIL_NOT_VERIFIED", ...factor]),
     ]);
+    // A limit of its own.
+    expect(responses["429"]?.description).toContain("Logins");
   }
 });
