@@ -51,7 +51,7 @@ const SENTENCES = {
   ],
   "docs/hosted-login.md": [`A user can exchange ${CODE_EXCHANGES.capacity} codes in two minutes`],
   "docs/errors.md": [
-    `After ${MAX_PROMPT_REJECTIONS.toLocaleString("en")} rejections (429) of a client in one window`,
+    `After ${MAX_PROMPT_REJECTIONS.toLocaleString("en")} rejections (429) of a client address in the time of a limit`,
   ],
   "docs/operations.md": [
     `Each e-mail has ${attempts}`,
