@@ -186,7 +186,7 @@ export const VARIABLES = {
         : `is false with ${feature}: a stolen token can set a password, and with the password take the account`;
     },
   }).describe(
-    "`true` rejects a new password without the current one, and `DELETE` of a passkey or identity, in place of which `POST …/removal` requires it",
+    "With `true`, a new password requires the current one, and so does the removal of a passkey or identity: `POST …/removal` in place of `DELETE`",
   ),
   AUTH_REGISTRATION: variable(oneOf("open", "closed"), { default: "open" }).describe(
     "With `closed`, nobody can register or get an account by a first login; invitations, the administration and imports still create users",
@@ -274,7 +274,7 @@ export const VARIABLES = {
   ),
   MAIL_FROM: variable(sender).describe("Sender of mails; the address in ASCII"),
   PUBLIC_URL: variable(baseUrl, {
-    unset: "none; without `MAIL_URL`, the address of the port",
+    unset: "none; for mails in files, the address of the port",
     warn: warnAboutHttp,
   }).describe(
     "Where users reach this service, with the prefix that a proxy removes, if any, for links in mails",
