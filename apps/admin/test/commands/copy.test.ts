@@ -244,8 +244,9 @@ describe.each(["libsql", "postgres"])("with %s", (kind) => {
     async (role) => {
       await using pair = await openPair();
       await using _session = await connectTo(pair[role]);
+      if (kind === "postgres") await pair.refuse(69, `) uses the ${role}; stop the service`);
       // Locks of this process would not refuse it the file.
-      await pair.refuse(69, "stop the service", kind === "libsql" ? startTool : runToolAlone);
+      else await pair.refuse(69, "stop the service", startTool);
     },
   );
 

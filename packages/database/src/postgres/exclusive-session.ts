@@ -25,22 +25,25 @@ const TABLES = describeTables(dialect.tables, getTableConfig);
 /** The deadline of one statement, long enough to count the rows of a large table. */
 const DEADLINE_MS = 600_000;
 
-/** Autovacuum releases a lock after a second, and a session ends a moment after its connection was closed. */
-const WAIT_MS = 3_000;
+/**
+ * Autovacuum releases a lock after a second, and a session ends after its connection was closed: usually at once, beside other work
+ * after seconds.
+ */
+const WAIT_MS = 10_000;
 const PAUSE_MS = 50;
 
 /**
  * Server processes such as autovacuum have no user and are not counted. Without `pg_stat_clear_snapshot`, all queries of a
  * transaction would return the same sessions.
  */
-const OTHER_SESSIONS = sql`
-  select count(*)::int as sessions from pg_stat_activity, pg_stat_clear_snapshot()
+const OTHER_SESSION = sql`
+  select min(pid) as process from pg_stat_activity, pg_stat_clear_snapshot()
   where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null`;
 
-const inUse = (role: SessionRole) =>
+const inUse = (role: SessionRole, session = "another session") =>
   new DatabaseUnavailable(
     "IN_USE",
-    `another session uses the ${role}; stop the service, and connect without a pooler`,
+    `${session} uses the ${role}; stop the service, and connect without a pooler`,
   );
 
 const identityOf = (table: PgTable) =>
@@ -66,8 +69,10 @@ export async function withExclusiveSession<T>(
         .simple();
       const orm = drizzle({ client: transaction });
       const deadline = performance.now() + WAIT_MS;
-      while (singleRow(await select<{ sessions: number }>(orm, OTHER_SESSIONS)).sessions > 0) {
-        if (performance.now() > deadline) throw inUse(role);
+      for (;;) {
+        const { process } = singleRow(await select<{ process: number | null }>(orm, OTHER_SESSION));
+        if (process === null) break;
+        if (performance.now() > deadline) throw inUse(role, `another session (server process ${process})`);
         await Bun.sleep(PAUSE_MS);
       }
       return await work({
