@@ -231,8 +231,7 @@ inFullRun(describe)("the starter", () => {
     };
     const ofServers = { ...addresses, API_URL: `http://127.0.0.1:${apiPort}`, API_PORT: apiPort ?? "" };
     await using api = launch(["node", "--env-file=.env", "api.mjs"], starter(), ofServers);
-    const ofApp = { NODE_ENV: "production", PORT: appPort ?? "" };
-    const production = { ...ofServers, ...ofApp };
+    const production = { ...ofServers, NODE_ENV: "production", PORT: appPort ?? "" };
     await using server = launch(["node", "server.mjs"], starter(), production);
     await Promise.all([api, server].map(({ stdout }) => readUntil(stdout, "Listening")));
 

@@ -186,7 +186,7 @@ export const VARIABLES = {
         : `is false with ${feature}: a stolen token can set a password, and with the password take the account`;
     },
   }).describe(
-    "With `true`, a new password requires the current one, and so does the removal of a passkey or identity: `POST …/removal` in place of `DELETE`",
+    "With `true`, a new password requires the current one, and `DELETE` of a passkey or identity is rejected: `POST …/removal` always requires it",
   ),
   AUTH_REGISTRATION: variable(oneOf("open", "closed"), { default: "open" }).describe(
     "With `closed`, nobody can register or get an account by a first login; invitations, the administration and imports still create users",

@@ -38,7 +38,7 @@ type NumberedUser = LineUser & { readonly line: number };
  * up the e-mail address, for example by deleting the account. `lastId` is the highest id of the source.
  */
 export async function importUsers(options: ImportOptions) {
-  const { users, commit, keepRegistered, importedBefore = "", onRejected } = options;
+  const { users, commit, keepRegistered, importedBefore = "", onRejected, onDeleted } = options;
   const counts = { lines: 0, new: 0, existing: 0, registered: 0, deleted: 0, rejected: 0 };
   let lastId = 0;
   const formats: Record<string, number> = {};
@@ -78,11 +78,6 @@ export async function importUsers(options: ImportOptions) {
     return null;
   };
 
-  const skipDeleted = ({ line }: NumberedUser): void => {
-    counts.deleted += 1;
-    options.onDeleted(line);
-  };
-
   /** Returns the candidates who are new. Counts or rejects those who exist, gave up the e-mail, or have a taken username. */
   const withoutTaken = async (candidates: readonly NumberedUser[]): Promise<NumberedUser[]> => {
     if (candidates.length === 0) return [];
@@ -96,8 +91,10 @@ export async function importUsers(options: ImportOptions) {
       const existing = byEmail.get(user.email);
       let reason: string | null = null;
       if (existing) reason = compare(existing, user);
-      else if (deleted.has(user.email)) skipDeleted(user);
-      else if (takenNames.has(user.username)) reason = "The username belongs to another user.";
+      else if (deleted.has(user.email)) {
+        counts.deleted += 1;
+        onDeleted(user.line);
+      } else if (takenNames.has(user.username)) reason = "The username belongs to another user.";
       else return true;
       if (reason !== null) rejections.push([user.line, reason]);
       return false;

@@ -25,11 +25,8 @@ const TABLES = describeTables(dialect.tables, getTableConfig);
 /** The deadline of one statement, long enough to count the rows of a large table. */
 const DEADLINE_MS = 600_000;
 
-/**
- * Autovacuum releases a lock after a second, and a session ends after its connection was closed: usually at once, beside other work
- * after seconds.
- */
-const WAIT_MS = 10_000;
+/** Autovacuum releases a lock after a second, and a session ends a moment after its connection was closed. */
+const WAIT_MS = 3_000;
 const PAUSE_MS = 50;
 
 /**
