@@ -56,7 +56,8 @@ const SENTENCES = {
   "docs/operations.md": [
     `Each e-mail has ${attempts}`,
     `after ${wrong} wrong values in a day`,
-    `${describeRefill(resets, " resets in 24 hours")}; as many verifications, approvals and confirmations of a change`,
+    `${describeRefill(resets, " resets in 24 hours")}, and as many again that are requested from`,
+    "; as many verifications, as many approvals and as many confirmations of a change",
     `${inWords(passwords.capacity)} notifications of passwords in 24 hours, ${inWords(passkeys.capacity)} of passkeys, ${inWords(identities.capacity)} of identities and ${inWords(takeovers.capacity)} of takeovers`,
     `A recipient gets ${describeRefill(loginCodes, " codes")}`,
     `an unverified one, ${inWords(unverifiedLoginCodes.capacity)} a day`,
