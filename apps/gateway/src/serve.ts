@@ -1,13 +1,21 @@
 /** Opens resources, creates the app and listens. Before `onListen`, a signal ends the process. */
 import { dirname, join, resolve } from "node:path";
-import { databaseError, EXIT } from "@latchkey/cli";
+import type { FactorCipher } from "@latchkey/administration";
+import { CliError, databaseError, EXIT } from "@latchkey/cli";
 import { localUrl, type PasswordBlocklist } from "@latchkey/config";
-import { type DatabaseOptions, databaseFile, openDatabase, parseRecoveryCodes } from "@latchkey/database";
+import {
+  type Database,
+  type DatabaseOptions,
+  databaseFile,
+  openDatabase,
+  parseRecoveryCodes,
+} from "@latchkey/database";
 import { createHasher } from "@latchkey/hashing";
 import { createMails, openThreadedTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { checkEventRetention, type EventPruning, startEventPruning } from "./lifecycle/event-retention.ts";
+import type { FactorKeyOptions } from "./lifecycle/factor-key.ts";
 import { listen } from "./lifecycle/listen.ts";
 import { openSecretKey } from "./lifecycle/secret-key.ts";
 import { createShutdown, type Shutdown } from "./lifecycle/shutdown.ts";
@@ -38,17 +46,30 @@ const CONNECTION_CLOSE_DELAY_MS = 100;
 const ROOT = resolve(import.meta.dir, "../../..");
 
 async function openMigrated(options: DatabaseOptions, logger: Logger) {
-  try {
-    const database = await openDatabase(options);
-    const schema = await database.migrate((message) => logger.warn(message));
-    if (schema === "newer")
-      logger.warn("The database schema is newer than this release and compatible with it.");
-    await database.checkIds();
-    return { database, digestEmail: await database.digests.openEmailDigest() };
-  } catch (error) {
-    throw databaseError(error, EXIT.dataError);
-  }
+  const database = await openDatabase(options);
+  const schema = await database.migrate((message) => logger.warn(message));
+  if (schema === "newer")
+    logger.warn("The database schema is newer than this release and compatible with it.");
+  await database.checkIds();
+  return { database, digestEmail: await database.digests.openEmailDigest() };
 }
+
+/** Without the feature, only a stored factor needs the module, which then refuses to start. */
+async function openFactors(
+  database: Database,
+  secondFactor: Config["features"]["secondFactor"],
+  options: FactorKeyOptions,
+): Promise<FactorCipher | null> {
+  if (secondFactor === null && (await database.factors.listKeyIds()).length === 0) return null;
+  const { openFactorCipher } = await import("./lifecycle/factor-key.ts");
+  return openFactorCipher(database, secondFactor, options);
+}
+
+/** Converts an error of the database to one with an exit code, which is reported without a stack trace. */
+const orExit = <Value>(work: Promise<Value>): Promise<Value> =>
+  work.catch((error) => {
+    throw error instanceof CliError ? error : databaseError(error, EXIT.dataError);
+  });
 
 /** @param isListedPassword see `createApp` */
 export async function serve(
@@ -64,20 +85,15 @@ export async function serve(
   // A relative `file:` URL is resolved from the repository's root, regardless of the working directory.
   const { url: databaseUrl, poolSize, preparedStatements } = config.database;
   const location = { url: databaseUrl, poolSize, preparedStatements, baseDirectory: ROOT };
-  const { database, digestEmail } = await openMigrated(location, logger);
+  const { database, digestEmail } = await orExit(openMigrated(location, logger));
   // Keys are imported after the database is opened: a wrong DATABASE_URL must not create a key in a foreign folder.
   const file = databaseFile(location);
   const folder = file === null ? join(ROOT, "data") : dirname(file);
   const keys = await importTokenKeys(config.tokenKeys, (algorithm) =>
     openSecretKey({ folder, algorithm, logger }),
   );
-  // Without the feature, only a stored factor needs the module, which then refuses to start.
   const { secondFactor, identities } = config.features;
-  const needsFactors = secondFactor !== null || (await database.factors.listKeyIds()).length > 0;
-  const factorKey = needsFactors ? await import("./lifecycle/factor-key.ts") : null;
-  const factorCipher = factorKey
-    ? await factorKey.openFactorCipher(database, secondFactor, { folder, logger })
-    : null;
+  const factorCipher = await orExit(openFactors(database, secondFactor, { folder, logger }));
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const store = redisStore ?? createMemoryStore();
   const observability = config.metrics && (await import("./observability/metrics.ts"));
@@ -94,7 +110,7 @@ export async function serve(
 
   const timed = metrics ? timedDatabase(database, metrics) : database;
   const { tokenExpireMinutes } = config.tokens;
-  await checkEventRetention(database.events, { tokenExpireMinutes, logger });
+  await orExit(checkEventRetention(database.events, { tokenExpireMinutes, logger }));
   const isStopping = () => shutdown.isStopping();
   const waiting = new AbortController();
 

@@ -6,7 +6,7 @@ import type { Config } from "../config.ts";
 import type { Logger } from "../observability/logger.ts";
 import { openStoredKey } from "./secret-key.ts";
 
-interface FactorKeyOptions {
+export interface FactorKeyOptions {
   /** The folder of the database. */
   readonly folder: string;
   readonly logger: Pick<Logger, "warn">;

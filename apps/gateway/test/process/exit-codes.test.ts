@@ -6,7 +6,7 @@ import { EXIT } from "@latchkey/cli";
 import { openDatabase } from "@latchkey/database";
 import { openFolder } from "@latchkey/testing/folder";
 import { inFullRun } from "@latchkey/testing/full-run";
-import { SECRET_KEY } from "@latchkey/testing/keys";
+import { FACTOR_KEY, SECRET_KEY } from "@latchkey/testing/keys";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { startRedisServer } from "@latchkey/testing/redis-server";
 import { ROOT } from "@latchkey/testing/repository";
@@ -87,7 +87,7 @@ test("with an embedded database the exit code is 65 if a newer release has migra
 });
 
 inFullRun(test)(
-  "on PostgreSQL the exit code is 65 for an unusable schema or used ids, and 69 for a wrong password or an unreachable server",
+  "on PostgreSQL the exit code is 65 for an unusable schema or used ids, and 69 for a missing privilege, a wrong password or an unreachable server",
   async () => {
     await using server = await startPostgresServer();
     const url = await server.createDatabase();
@@ -101,6 +101,19 @@ inFullRun(test)(
     expect(await exitWith(moved)).toEqual({
       code: 65,
       lines: [expect.stringContaining("raise-ids --keep-tokens")],
+    });
+
+    await server.query(
+      "create role reader login password 'reader'; grant select on all tables in schema public to reader",
+      moved,
+    );
+    const reader = new URL(moved);
+    [reader.username, reader.password] = ["reader", "reader"];
+    const factors = { AUTH_SECOND_FACTOR: "true", AUTH_FACTOR_KEY: FACTOR_KEY };
+    const env = { ...factors, AUTH_SECRET_KEY: SECRET_KEY, DATABASE_URL: reader.href };
+    expect(await exitOf(env)).toEqual({
+      code: 69,
+      lines: [expect.stringContaining("lacks a privilege")],
     });
 
     const wrong = new URL(url);
