@@ -59,7 +59,7 @@ async function mailed(email, pattern) {
   for (;;) {
     for (const name of (await readdir(outbox)).sort().reverse()) {
       const mail = await readFile(`${outbox}/${name}`, "utf8");
-      // Long lines continue after `=`, and `=3D` is one (quoted-printable).
+      // In a text that is not ASCII, long lines continue after `=`, and `=3D` is one (quoted-printable).
       const [found] = pattern.exec(mail.replace(/=\r?\n/g, "").replaceAll("=3D", "=")) ?? [];
       if (found && mail.includes(`To: ${email}`)) return found;
     }

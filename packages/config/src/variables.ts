@@ -256,11 +256,13 @@ export const VARIABLES = {
   RATE_LIMIT_DEFAULT: variable(quota, { default: "6000/minute" }).describe(
     "Requests per client, except probes, preflights and static assets",
   ),
-  RATE_LIMIT_LOGIN: variable(quota, { default: "5/minute" }).describe("Logins per client"),
+  RATE_LIMIT_LOGIN: variable(quota, { default: "5/minute" }).describe(
+    "Logins per client; each way, second factors and rejected codes of hosted login are counted apart",
+  ),
   RATE_LIMIT_REGISTER: variable(quota, { default: "3/minute" }).describe("Registrations per client"),
   RATE_LIMIT_PASSWORD_CHANGE: variable(quota, { default: "5/minute" }).describe(
-    "Updates with `password` or `current_password`, changes of e-mail, new passkeys and identities, per user and per " +
-      "client; reset confirmations, per client",
+    "Updates with `password` or `current_password`, changes of e-mail, new and removed passkeys, identities and second factors, " +
+      "per user and per client; reset confirmations, per client",
   ),
   RATE_LIMIT_MAIL: variable(quota, { default: "5/minute" }).describe("Requests for mails per client"),
   MAIL_URL: variable(mailUrl, {
