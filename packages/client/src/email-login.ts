@@ -17,6 +17,8 @@ interface RequestedCode {
 export function createRequestedCodes(key: string, option: StorageOption = tabStorage) {
   const stored = createStoredText(option, key);
   let inMemory: readonly RequestedCode[] = [];
+  /** By state, so that a call after a 429 begins with the states that were not reached. */
+  const rejections = new Map<string, number>();
 
   const read = async (): Promise<readonly RequestedCode[]> => {
     const text = await stored.read();
@@ -37,14 +39,18 @@ export function createRequestedCodes(key: string, option: StorageOption = tabSto
       return (await read())[0];
     },
     /**
-     * Calls `logIn` with the state of each code that was requested for this e-mail, the newest first, until one accepts the code.
+     * Calls `logIn` with the state of each code that was requested for this e-mail, the least rejected first and of these the newest,
+     * until one accepts the code.
      * @param state of the request that the application finishes. It is used even if its code has expired
-     * @throws the error of the newest state if none accepts the code
+     * @throws the error of the first state if none accepts the code, or at once another error, such as a 429
      */
     async finish<Result>(email: string, state: string, logIn: (state: string) => Promise<Result>) {
       const states = (await read()).filter((code) => code.email === toKey(email)).map((code) => code.state);
+      const rejectionsOf = (one: string) => rejections.get(one) ?? 0;
+      const candidates = [...new Set([...states, state])];
+      candidates.sort((one, other) => rejectionsOf(one) - rejectionsOf(other));
       let rejected: unknown;
-      for (const candidate of new Set([...states, state])) {
+      for (const candidate of candidates) {
         try {
           const result = await logIn(candidate);
           // The login has ended all codes of the user.
@@ -52,6 +58,7 @@ export function createRequestedCodes(key: string, option: StorageOption = tabSto
           return result;
         } catch (error) {
           if (!(error instanceof LatchkeyError && error.code === "LOGIN_CODE_INVALID")) throw error;
+          rejections.set(candidate, rejectionsOf(candidate) + 1);
           rejected ??= error;
         }
       }
