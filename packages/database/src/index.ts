@@ -45,6 +45,7 @@ export type { LoginRule } from "./repositories/login-methods.ts";
 export { isLoginStale } from "./repositories/logins.ts";
 export type {
   ClaimedMail,
+  ClaimOrder,
   Mail,
   MailBudget,
   MailPolicy,

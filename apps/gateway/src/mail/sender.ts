@@ -6,6 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { hasCode, hasLink, isNonexistent, isNotification, MAILS } from "@latchkey/contracts";
 import {
   type ClaimedMail,
+  type ClaimOrder,
   hasPassword,
   type Mail,
   type OutboxRepository,
@@ -47,13 +48,12 @@ interface MailSenderOptions
   readonly pollMs?: number;
 }
 
-/** The number of mails that are sent at the same time. */
-const CONCURRENCY = 4;
 /**
- * So many of them are first attempts, the newest first. Otherwise, mails to recipients for which the mail server does not respond
- * would delay all other mails.
+ * So many mails are sent at the same time. Otherwise, mails to recipients for which the mail server does not respond, and any number
+ * of mails to accounts of a stranger, would delay all others: one place is for first attempts to verified e-mails, one for first
+ * attempts.
  */
-const RESERVED = 1;
+const PLACES: readonly ClaimOrder[] = ["newest-verified", "newest", "oldest", "oldest", "oldest"];
 /** Timeout of `close`; less than the default grace period of a shutdown. */
 const CLOSE_MS = 5000;
 const SUPPRESSIONS_MS = 1000;
@@ -152,19 +152,19 @@ export function startMailSender(options: MailSenderOptions): MailSender {
   const digestMailbox = ({ email, emailVerified }: Recipient): string =>
     digests.email(mailboxOf(email, emailVerified));
 
-  const sendDue = async (isNew: boolean): Promise<void> => {
+  const sendDue = async (order: ClaimOrder): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const mail = await outbox.claim({ digestMailbox, budgets, isWanted, isExpired, isNew });
+      const mail = await outbox.claim({ digestMailbox, budgets, isWanted, isExpired, order });
       isDatabaseFailing = false;
       if (!mail) return;
       await process(mail);
     }
   };
 
-  const sweep = async (isNew: boolean): Promise<void> => {
+  const sweep = async (order: ClaimOrder): Promise<void> => {
     sweeps += 1;
     try {
-      await sendDue(isNew);
+      await sendDue(order);
     } finally {
       sweeps -= 1;
       if (sweeps === 0) suppressions.flush();
@@ -182,9 +182,7 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     }
   };
 
-  const loops = Array.from({ length: CONCURRENCY }, (_, index) =>
-    poll(() => sweep(index < RESERVED), pollMs),
-  );
+  const loops = PLACES.map((order) => poll(() => sweep(order), pollMs));
   loops.push(poll(outbox.deleteOld, CLEANING_MS));
   // A sweep does not end while mails are requested without a pause.
   loops.push(poll(async () => suppressions.flush(), SUPPRESSIONS_MS));

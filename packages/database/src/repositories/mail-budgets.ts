@@ -96,10 +96,11 @@ export function createMailBudgets({
     kinds.includes(kind) && (!recipients || (recipients === "verified") === recipient.emailVerified);
 
   /** The mails that wait for a first attempt in the order of the claim, with their users. */
-  const readWaiting = async (transaction: Orm, { isNew }: MailPolicy) => {
+  const readWaiting = async (transaction: Orm, { order = "oldest" }: MailPolicy) => {
     const { nextAttemptAt } = outbox;
     const query = transaction.select().from(outbox).where(isDeletable);
-    const rows = await query.orderBy(isNew ? desc(nextAttemptAt) : asc(nextAttemptAt)).limit(MAX_DELETED);
+    const direction = order === "oldest" ? asc : desc;
+    const rows = await query.orderBy(direction(nextAttemptAt)).limit(MAX_DELETED);
     const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
     const found = await transaction.select().from(users).where(inArray(users.id, userIds));
     const usersById = new Map(found.map((user) => [user.id, user]));

@@ -19,6 +19,12 @@ export interface MailBudget {
   readonly refillMs: number;
 }
 
+/**
+ * Which due mail is claimed: the one that is due first, or the newest of those without an attempt, to any e-mail or to the verified
+ * e-mail of a user.
+ */
+export type ClaimOrder = "oldest" | "newest" | "newest-verified";
+
 export interface MailPolicy {
   /** Recipients with the same digest share their budgets. */
   readonly digestMailbox: (recipient: Recipient) => string;
@@ -28,8 +34,8 @@ export interface MailPolicy {
   readonly isWanted: (mail: ClaimedMail) => boolean;
   /** An expired mail does not count. Discard it. */
   readonly isExpired: (mail: ClaimedMail) => boolean;
-  /** Claims only mails without an attempt, the newest first. @default false */
-  readonly isNew?: boolean;
+  /** @default "oldest" */
+  readonly order?: ClaimOrder;
 }
 
 /** A mail that this process has claimed. `attempts` includes the current attempt. */

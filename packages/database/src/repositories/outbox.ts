@@ -7,11 +7,13 @@ import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type S
 import type { Dialect, Orm } from "../dialect.ts";
 import { matchEmailForms } from "./email-forms.ts";
 import { createMailBudgets, DAY_SECONDS, isKept } from "./mail-budgets.ts";
-import type { Mail, MailPolicy } from "./mail-policy.ts";
+import type { ClaimOrder, Mail, MailPolicy } from "./mail-policy.ts";
 import { createOutboxCount } from "./outbox-count.ts";
 import type { RepositoryClient } from "./repository-client.ts";
 
 const LEASE_SECONDS = 60;
+/** So many of the newest mails are read in search of one to a verified e-mail, whatever number waits. */
+const MAX_READ = 1000;
 
 /** The digest of mails that an operator requests. No e-mail address has this digest, so no budget counts these mails. */
 export const UNLIMITED = "";
@@ -75,17 +77,44 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
   const isDue = lte(nextAttemptAt, later(0.001));
   // After a rollback, the outbox can contain mails of kinds that only the later release can send.
   const isKnown = inArray(outbox.kind, [...MAIL_KINDS]);
-  /** Selects the mail that is due first or, of the mails without an attempt, the newest. */
-  const next = (isNew: boolean, condition?: SQL) =>
-    orm
-      .select({ id: outbox.id })
-      .from(outbox)
-      .where(and(isDue, isKnown, isNew ? eq(outbox.attempts, 0) : undefined, condition))
-      .orderBy(isNew ? desc(nextAttemptAt) : asc(nextAttemptAt))
-      .limit(1);
-  const [due, dueNew] = [prepare(next(false)), prepare(next(true))];
-  const isWaiting = isNotNull(nextAttemptAt);
   const leadsSomewhere = or(isNotNull(outbox.userId), isNotNull(outbox.recipient));
+  const isNew = and(isDue, isKnown, eq(outbox.attempts, 0));
+  const ids = () => orm.select({ id: outbox.id }).from(outbox);
+  // Not `exists`: PostgreSQL would read all users.
+  const isVerified = orm.select({ is: users.emailVerified }).from(users).where(eq(users.id, outbox.userId));
+  const newest = orm
+    .select({
+      id: outbox.id,
+      nextAttemptAt,
+      isVerified: sql<boolean>`(${isVerified.getSQL()})`.as("is_verified"),
+    })
+    .from(outbox)
+    .where(and(isNew, leadsSomewhere))
+    .orderBy(desc(nextAttemptAt))
+    .limit(MAX_READ)
+    .as("newest");
+  const newestVerified = orm
+    .select({ id: newest.id })
+    .from(newest)
+    .where(sql`${newest.isVerified}`)
+    .orderBy(desc(newest.nextAttemptAt))
+    .limit(1);
+  const CONDITIONS: Readonly<Record<ClaimOrder, SQL | undefined>> = {
+    oldest: and(isDue, isKnown),
+    newest: isNew,
+    "newest-verified": and(isNew, eq(outbox.id, sql`(${newestVerified.getSQL()})`)),
+  };
+  const next = (order: ClaimOrder, condition?: SQL) =>
+    ids()
+      .where(and(CONDITIONS[order], condition))
+      .orderBy(order === "oldest" ? asc(nextAttemptAt) : desc(nextAttemptAt))
+      .limit(1);
+  const due = {
+    oldest: prepare(next("oldest")),
+    newest: prepare(next("newest")),
+    "newest-verified": prepare(next("newest-verified")),
+  };
+  const isWaiting = isNotNull(nextAttemptAt);
   const isOld = and(isNull(nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
 
   const write = async (query: PromiseLike<unknown>): Promise<void> => void (await run(query));
@@ -97,7 +126,7 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
       .update(outbox)
       .set({ attempts, attemptedAt: now, nextAttemptAt: later(LEASE_SECONDS) });
     // Mails to unknown e-mails that were requested meanwhile wait for the next statement that deletes them.
-    const first = sql`(${next(policy.isNew ?? false, leadsSomewhere).getSQL()} ${skipLocked})`;
+    const first = sql`(${next(policy.order ?? "oldest", leadsSomewhere).getSQL()} ${skipLocked})`;
     const [mail] = await query.where(eq(outbox.id, first)).returning();
     if (!mail) return null;
     const { recipient: email, isRecipientVerified, ...row } = mail;
@@ -146,7 +175,7 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
       }),
     claim: async (policy) => {
       // Without this query, each process would lock the embedded database every second.
-      const candidates = await (policy.isNew ? dueNew : due)({});
+      const candidates = await due[policy.order ?? "oldest"]({});
       return candidates.length === 0 ? null : transact((transaction) => claim(transaction, policy));
     },
     finish: (id) => write(orm.update(outbox).set(FINISHED).where(eq(outbox.id, id))),

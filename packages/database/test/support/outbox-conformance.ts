@@ -327,7 +327,7 @@ export function outboxConformance(test: Test): void {
   test("of the mails without an attempt, the newest can be claimed; other mails are not", async (testDatabase) => {
     const { users, outbox, query } = testDatabase;
     for (const user of [ada, bob]) await users.create(user);
-    const claimNew = () => outbox.claim({ ...policy, isNew: true });
+    const claimNew = () => outbox.claim({ ...policy, order: "newest" });
     await outbox.request("reset", ada.email);
     await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z'");
     await outbox.request("verification", bob.email);
@@ -338,6 +338,23 @@ export function outboxConformance(test: Test): void {
     }
     expect(await claimNew()).toBeNull();
     expect(await claim(testDatabase)).toMatchObject({ attempts: 2 });
+  });
+
+  test("the newest mail to a verified e-mail can be claimed before all others, for which it does not wait", async (testDatabase) => {
+    const { users, outbox, query } = testDatabase;
+    const { id } = await users.create(ada);
+    await users.update(id, { emailVerified: true });
+    await users.create(bob);
+    const claimVerified = () => outbox.claim({ ...policy, order: "newest-verified" });
+    for (const kind of ["reset", "verification"] as const) await outbox.request(kind, bob.email);
+    expect(await claimVerified()).toBeNull();
+    await outbox.request("reset", ada.email);
+    await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z'");
+    await outbox.request("login-code", ada.email, { state: "a" });
+    await outbox.request("verification", bob.email);
+    for (const kind of ["login-code", "reset"])
+      expect(await claimVerified()).toMatchObject({ kind, user: { id } });
+    expect(await claimVerified()).toBeNull();
   });
 
   test("mails that are never sent are deleted with one claim, and mails of unknown kinds stay", async (testDatabase) => {
