@@ -20,8 +20,8 @@ export interface MailBudget {
 }
 
 /**
- * Which due mail is claimed: the one that is due first, or the newest of those without an attempt, to any e-mail or to the verified
- * e-mail of a user.
+ * Which due mail is claimed: the one that is due first, the newest without an attempt, or the newest to a verified e-mail, also if it
+ * is sent again.
  */
 export type ClaimOrder = "oldest" | "newest" | "newest-verified";
 

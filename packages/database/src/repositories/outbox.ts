@@ -78,18 +78,20 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
   // After a rollback, the outbox can contain mails of kinds that only the later release can send.
   const isKnown = inArray(outbox.kind, [...MAIL_KINDS]);
   const leadsSomewhere = or(isNotNull(outbox.userId), isNotNull(outbox.recipient));
-  const isNew = and(isDue, isKnown, eq(outbox.attempts, 0));
+  const isClaimable = and(isDue, isKnown);
+  const isNew = and(isClaimable, eq(outbox.attempts, 0));
   const ids = () => orm.select({ id: outbox.id }).from(outbox);
-  // Not `exists`: PostgreSQL would read all users.
-  const isVerified = orm.select({ is: users.emailVerified }).from(users).where(eq(users.id, outbox.userId));
+  // Not `exists`: PostgreSQL would read all users. The user of a notification can be deleted.
+  const isOwnerVerified = orm
+    .select({ is: users.emailVerified })
+    .from(users)
+    .where(eq(users.id, outbox.userId))
+    .getSQL();
+  const isVerified = sql<boolean>`coalesce(${outbox.isRecipientVerified}, (${isOwnerVerified}))`;
   const newest = orm
-    .select({
-      id: outbox.id,
-      nextAttemptAt,
-      isVerified: sql<boolean>`(${isVerified.getSQL()})`.as("is_verified"),
-    })
+    .select({ id: outbox.id, nextAttemptAt, isVerified: isVerified.as("is_verified") })
     .from(outbox)
-    .where(and(isNew, leadsSomewhere))
+    .where(and(isClaimable, leadsSomewhere))
     .orderBy(desc(nextAttemptAt))
     .limit(MAX_READ)
     .as("newest");
@@ -100,9 +102,9 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
     .orderBy(desc(newest.nextAttemptAt))
     .limit(1);
   const CONDITIONS: Readonly<Record<ClaimOrder, SQL | undefined>> = {
-    oldest: and(isDue, isKnown),
+    oldest: isClaimable,
     newest: isNew,
-    "newest-verified": and(isNew, eq(outbox.id, sql`(${newestVerified.getSQL()})`)),
+    "newest-verified": and(isClaimable, eq(outbox.id, sql`(${newestVerified.getSQL()})`)),
   };
   const next = (order: ClaimOrder, condition?: SQL) =>
     ids()

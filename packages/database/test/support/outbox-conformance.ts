@@ -352,8 +352,13 @@ export function outboxConformance(test: Test): void {
     await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z'");
     await outbox.request("login-code", ada.email, { state: "a" });
     await outbox.request("verification", bob.email);
-    for (const kind of ["login-code", "reset"])
-      expect(await claimVerified()).toMatchObject({ kind, user: { id } });
+    const code = await claimVerified();
+    expect(code).toMatchObject({ kind: "login-code", user: { id } });
+    expect(await claimVerified()).toMatchObject({ kind: "reset", user: { id } });
+    await outbox.postpone(code ?? { id: 0, attempts: 0 }, -1);
+    expect(await claimVerified()).toMatchObject({ kind: "login-code", attempts: 2 });
+    await users.delete(id, undefined, { notifies: true });
+    expect(await claimVerified()).toMatchObject({ kind: "deletion", user: null });
     expect(await claimVerified()).toBeNull();
   });
 
