@@ -85,7 +85,7 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
   const isOwnerVerified = orm
     .select({ is: users.emailVerified })
     .from(users)
-    .where(eq(users.id, outbox.userId))
+    .where(and(eq(users.id, outbox.userId), isNull(outbox.recipient)))
     .getSQL();
   const isVerified = sql<boolean>`coalesce(${outbox.isRecipientVerified}, (${isOwnerVerified}))`;
   const newest = orm

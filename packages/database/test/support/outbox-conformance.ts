@@ -347,6 +347,9 @@ export function outboxConformance(test: Test): void {
     await users.create(bob);
     const claimVerified = () => outbox.claim({ ...policy, order: "newest-verified" });
     for (const kind of ["reset", "verification"] as const) await outbox.request(kind, bob.email);
+    await query(
+      `insert into outbox (kind, user_id, recipient) values ('email-change', ${id}, 'new@example.org')`,
+    );
     expect(await claimVerified()).toBeNull();
     await outbox.request("reset", ada.email);
     await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z'");
