@@ -1,11 +1,11 @@
 /** Whether the owner of an account acts, and why a change was rejected. Features that change an account share it. */
 import {
+  type AuthenticatedUser,
   type Database,
   type Guard,
   hasPassword,
   isRevoked,
   type PasswordGuard,
-  type User,
   validImportedHash,
 } from "@latchkey/database";
 import { ServiceError } from "./errors.ts";
@@ -25,7 +25,7 @@ interface OwnerOptions extends Pick<Database, "users"> {
 
 /** A user, read again, and the condition of the change that the user may make. */
 interface ProvedOwner {
-  readonly user: User;
+  readonly user: AuthenticatedUser;
   readonly condition: Guard;
 }
 
@@ -60,7 +60,7 @@ export interface Owner {
   /** @throws RECENT_LOGIN_REQUIRED if the user has a second factor and the login is not recent */
   expectStepUp(of: Principal): void;
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order, if the user does not meet the guard any more */
-  findUser(userId: number, guard: Guard): Promise<User>;
+  findUser(userId: number, guard: Guard): Promise<AuthenticatedUser>;
   /** @throws the reason why a conditional change was rejected: an error of `findUser` */
   explainRejection(userId: number, guard: Guard): Promise<never>;
 }
@@ -74,7 +74,7 @@ const CLOCK_DIFFERENCE_SECONDS = 60;
 const MISSING_PASSWORD = { loc: ["body", "current_password"], msg: "is required", type: "missing" };
 
 /** Returns the condition that the password has not changed since `user` was read. A rehash at login is not a change. */
-export const passwordGuard = (user: User): PasswordGuard => ({
+export const passwordGuard = (user: AuthenticatedUser): PasswordGuard => ({
   hash: user.hashedPassword,
   importedVersion: validImportedHash(user) === null ? undefined : user.tokenVersion,
 });
@@ -83,7 +83,7 @@ export function createOwner(options: OwnerOptions): Owner {
   const { users, verifyPassword, wrongPasswordLimit, requireCurrentPassword } = options;
 
   const findUser: Owner["findUser"] = async (userId, guard) => {
-    const user = await users.findById(userId);
+    const user = await users.findAuthenticated(userId);
     if (!user) throw new ServiceError("USER_NOT_FOUND");
     if (isRevoked(guard, user)) throw new ServiceError("INVALID_TOKEN");
     if (!user.isActive) throw new ServiceError("INACTIVE_USER");

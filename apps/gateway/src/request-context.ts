@@ -1,5 +1,5 @@
 /** What a service needs from a request, without HTTP. */
-import type { User } from "@latchkey/database";
+import type { AuthenticatedUser } from "@latchkey/database";
 import type { AuditDetails, AuditEvent } from "./observability/audit.ts";
 import type { QuotaName } from "./rate-limit/limits.ts";
 
@@ -13,7 +13,7 @@ export interface RequestContext {
   /** Adds an event. The line of the request has the last one. */
   audit(event: AuditEvent, email: string | null, userId?: number, details?: AuditDetails): void;
   /** Logs that the imported hash of a user was replaced. */
-  rehashed(format: string, user: User): void;
+  rehashed(format: string, user: AuthenticatedUser): void;
   /** Adds an error to the log line. The error does not change the response. */
   warn(error: unknown): void;
   /** Counts the request against a further quota, per client address. @throws TOO_MANY_REQUESTS */

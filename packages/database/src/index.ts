@@ -59,7 +59,7 @@ export type { PageRequest } from "./repositories/repository-client.ts";
 export type { TodoRepository } from "./repositories/todos.ts";
 export type { UserChange } from "./repositories/user-changes.ts";
 export type { LoginMeans, UserSearch } from "./repositories/user-search.ts";
-export type { NewUser, UserOfNetwork, UserRepository } from "./repositories/users.ts";
+export type { AuthenticatedUser, NewUser, UserOfNetwork, UserRepository } from "./repositories/users.ts";
 export type { Factor, Identity, Passkey, Todo, User } from "./tables.ts";
 export { withTimeout } from "./timeout.ts";
 export type { Timestamp } from "./timestamp.ts";

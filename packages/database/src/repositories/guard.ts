@@ -1,5 +1,6 @@
 /** Decides whether what a request proved is still valid, in a function and in SQL. The conformance suite compares both. */
 import { and, eq, gt, or, sql } from "drizzle-orm";
+import type { Password } from "../passwords.ts";
 import type { Tables, User } from "../tables.ts";
 
 /** A statement that changes a user checks this guard: the user is active, and nothing has revoked what the request proved. */
@@ -22,15 +23,18 @@ export interface PasswordGuard {
   readonly importedVersion?: number | undefined;
 }
 
+/** The columns that show whether a guard is met. */
+type GuardedUser = Password & Pick<User, "tokenVersion" | "passwordChangeTokenId">;
+
 /** A valid token has the user's `tokenVersion`, or has a lower version and made the latest password change. */
-export function isRevoked({ version, exceptToken, password }: Guard, user: User): boolean {
+export function isRevoked({ version, exceptToken, password }: Guard, user: GuardedUser): boolean {
   if (password && !hasGuardedPassword(user, password)) return true;
   const isKept = exceptToken !== null && exceptToken === user.passwordChangeTokenId;
   return version !== user.tokenVersion && !(isKept && version < user.tokenVersion);
 }
 
 /** Whether the user still has the password. A login can have replaced the imported hash by another hash of the same password. */
-export const hasGuardedPassword = (user: User, { hash, importedVersion }: PasswordGuard): boolean =>
+export const hasGuardedPassword = (user: GuardedUser, { hash, importedVersion }: PasswordGuard): boolean =>
   hash === user.hashedPassword || (user.importedHash === null && user.tokenVersion === importedVersion);
 
 /** The same as `hasGuardedPassword` in SQL. */

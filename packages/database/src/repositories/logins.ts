@@ -42,7 +42,7 @@ export interface Logins {
    */
   takeOver(user: User, hash: PasswordGuard, password: Password): Promise<User | null>;
   /** Replaces an imported hash by a new one of the same password. Returns false if the user or the stored hashes have changed. */
-  rehash(user: User, hashedPassword: string): Promise<boolean>;
+  rehash(user: Pick<User, "id" | keyof Password>, hashedPassword: string): Promise<boolean>;
 }
 
 export function createLogins(client: RepositoryClient, dialect: Dialect): Logins {

@@ -3,7 +3,7 @@
  * the password is wrong: a response for an imported user must not be faster than a response for an unknown e-mail.
  */
 import { PASSWORD_MAX_LENGTH } from "@latchkey/contracts";
-import { type User, type UserRepository, validImportedHash } from "@latchkey/database";
+import { type AuthenticatedUser, type UserRepository, validImportedHash } from "@latchkey/database";
 import { type Hasher, hashFormat, saltOf } from "@latchkey/hashing";
 import type { RequestContext } from "../../request-context.ts";
 
@@ -18,7 +18,7 @@ const MAX_COMPOSED_LENGTH = 8 * PASSWORD_MAX_LENGTH;
 
 /** @param mismatched called before the second verification */
 export type VerifyPassword = (
-  user: User | null,
+  user: AuthenticatedUser | null,
   password: string,
   request: RequestContext,
   mismatched?: () => void,
@@ -33,7 +33,7 @@ export function createPasswordVerifier(
   users: Pick<UserRepository, "rehash">,
 ): VerifyPassword {
   const verify = async (
-    user: User | null,
+    user: AuthenticatedUser | null,
     password: string,
     { rehashed }: Pick<RequestContext, "rehashed">,
     signal?: AbortSignal,

@@ -89,7 +89,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
   });
 
   /** @throws EMAIL_NOT_VERIFIED if mail is configured and the user has not proved the e-mail */
-  const expectOwnMailbox = ({ emailVerified }: User): void => {
+  const expectOwnMailbox = ({ emailVerified }: Pick<User, "emailVerified">): void => {
     if (notifies && !emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
   };
 
@@ -113,7 +113,7 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
 
   /** Returns a function that rejects a login or an identity. @throws IDENTITY_REJECTED, or `cause` if it is ProviderUnavailable */
   const rejecting =
-    ({ settings }: Provider, { audit, warn }: RequestContext, user?: User) =>
+    ({ settings }: Provider, { audit, warn }: RequestContext, user?: Pick<User, "id" | "email">) =>
     (reason: IdentityRejection, cause?: unknown): never => {
       if (cause instanceof ProviderUnavailable) throw cause;
       if (cause !== undefined) warn(new LoggedError("IdentityNotAccepted", NOT_ACCEPTED, cause));

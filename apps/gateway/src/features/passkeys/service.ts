@@ -5,12 +5,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { CreatePasskeyRequest, PasskeyLoginRequest, RemovalRequest } from "@latchkey/contracts";
 import {
+  type AuthenticatedUser,
   type Database,
   type FoundPasskey,
   type LoginRule,
   MAX_USED_CHALLENGES,
   type Passkey,
-  type User,
 } from "@latchkey/database";
 import { saltOf } from "@latchkey/hashing";
 import type { Config } from "../../config.ts";
@@ -69,7 +69,7 @@ const CLOCK_DIFFERENCE_MS = 10_000;
 const BUSY = `${MAX_USED_CHALLENGES} logins with one passkey per ${CHALLENGE_LIFETIME_MS / 60_000} minutes`;
 
 /** The values of the user that end an enrolment when they change. The salt is hashed because clients can read a state. */
-const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: User) => {
+const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: AuthenticatedUser) => {
   const saltDigest = createHash("sha256").update(saltOf(hashedPassword)).digest("base64url");
   return [id, tokenVersion, passkeyRevision, saltDigest] as const;
 };

@@ -11,7 +11,13 @@ import type {
   FactorOptionsRequest,
   FactorProofRequest,
 } from "@latchkey/contracts";
-import { type Database, type Factor, parseRecoveryCodes, type User } from "@latchkey/database";
+import {
+  type AuthenticatedUser,
+  type Database,
+  type Factor,
+  parseRecoveryCodes,
+  type User,
+} from "@latchkey/database";
 import { ServiceError } from "../../errors.ts";
 import type { LoginCommit, VerifiedLogin } from "../../login.ts";
 import type { FactorRejection } from "../../observability/audit.ts";
@@ -85,7 +91,7 @@ export function createSecondFactor(options: SecondFactorOptions): SecondFactorSe
     principal: Principal,
     { code, current_password }: FactorProofRequest,
     request: RequestContext,
-    check?: (user: User) => void,
+    check?: (user: AuthenticatedUser) => void,
   ) => {
     if (principal.user.factorId === null) throw new ServiceError("FACTOR_NOT_FOUND");
     const { user, condition } = await proveOwner(principal, current_password, request, { takesCode: true });
@@ -96,7 +102,7 @@ export function createSecondFactor(options: SecondFactorOptions): SecondFactorSe
   };
 
   /** @throws EMAIL_NOT_VERIFIED if mail is configured and the user has not proved the e-mail */
-  const expectOwnMailbox = ({ emailVerified }: User): void => {
+  const expectOwnMailbox = ({ emailVerified }: Pick<User, "emailVerified">): void => {
     if (notifies && !emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
   };
 

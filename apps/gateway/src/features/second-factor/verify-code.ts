@@ -3,7 +3,7 @@
  * code is deleted by the same statement that finds it.
  */
 import type { FactorCipher } from "@latchkey/administration";
-import type { Database, User } from "@latchkey/database";
+import type { AuthenticatedUser, Database } from "@latchkey/database";
 import { type ErrorCode, ServiceError } from "../../errors.ts";
 import type { FactorRejection } from "../../observability/audit.ts";
 import type { RequestContext } from "../../request-context.ts";
@@ -25,7 +25,7 @@ type Rejection = Extract<ErrorCode, "FACTOR_CODE_REJECTED" | "FACTOR_CODE_INCORR
  * @throws FACTOR_LOCKED, TOO_MANY_REQUESTS, or `rejection`, also if the factor was replaced or removed meanwhile
  */
 export type VerifyCode = (
-  user: User,
+  user: AuthenticatedUser,
   code: string,
   rejection: Rejection,
   request: RequestContext,

@@ -210,7 +210,7 @@ test("a login reads the user twice, also a wrong or unknown one, and an authenti
   await logIn(service, HOME);
   expect(calls.splice(0)).toEqual(reads);
   await service.call("GET", "/auth/me", { token });
-  expect(calls).toEqual(["users.findById"]);
+  expect(calls).toEqual(["users.findAuthenticated"]);
 });
 
 test("the network of a login whose tokens were revoked before it was stored does not become familiar", async () => {

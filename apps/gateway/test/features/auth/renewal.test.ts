@@ -79,7 +79,7 @@ test("a token that is renewed while all tokens of its user are revoked is revoke
   await using service = await startService({
     env: EVERY_FEATURE,
     wrapDatabase: ({ users }) => ({
-      users: { findById: (id) => users.findById(id).finally(() => revoke()) },
+      users: { findAuthenticated: (id) => users.findAuthenticated(id).finally(() => revoke()) },
     }),
   });
   const { token } = await service.createUser();
