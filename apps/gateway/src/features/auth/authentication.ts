@@ -16,7 +16,8 @@ export type Authenticate = (
 export const createAuthentication =
   ({ verify }: Pick<Tokens, "verify">, { findUser }: Pick<Owner, "findUser">): Authenticate =>
   async (token, onSigned, options) => {
-    const claims = token === null ? null : await verify(token, onSigned, options);
+    const verified = token === null ? null : verify(token, onSigned, options);
+    const claims = verified instanceof Promise ? await verified : verified;
     if (claims === null) throw new ServiceError("INVALID_TOKEN");
     const user = await findUser(claims.userId, claims.guard);
     if (user.factorId !== null && claims.login.acr !== "2fa") throw new ServiceError("LOGIN_REQUIRED");
