@@ -32,19 +32,21 @@ export interface RequestEntry extends RequestObservation {
   error?: unknown;
 }
 
-/** The first step of `middleware/pipeline.ts` replaces it for each request. */
-export const EMPTY_ENTRY: RequestEntry = {
-  method: "",
-  path: "",
-  matchedPath: "",
-  startedAt: 0,
+const UNKNOWN_ADDRESS = "unknown";
+
+export const createEntry = (method: string, path: string, matchedPath: string): RequestEntry => ({
+  method,
+  path,
+  matchedPath,
+  startedAt: performance.now(),
   durationMs: 0,
   requestId: "",
   isRequestIdInbound: false,
-  clientAddress: "unknown",
-};
+  clientAddress: UNKNOWN_ADDRESS,
+});
 
 export const requestEntry = () =>
   new Elysia({ name: "request-entry" })
-    .decorate("entry", EMPTY_ENTRY)
-    .decorate("clientAddress", EMPTY_ENTRY.clientAddress);
+    // The first step of `middleware/pipeline.ts` replaces it for each request.
+    .decorate("entry", createEntry("", "", ""))
+    .decorate("clientAddress", UNKNOWN_ADDRESS);

@@ -99,6 +99,13 @@ const isJson = (value: unknown): boolean =>
 /** The cast is safe: `mapResponse` passes the headers to `Response`, which accepts `Headers`, or checks for `Headers` itself. */
 const asSettings = (headers: Headers) => headers as unknown as ResponseSettings["headers"];
 
+/** The members of a log line that an event adds. */
+const membersOf = ({ emailDigest: email_digest, userId: user_id, ...rest }: AuditEntry) => ({
+  ...rest,
+  user_id,
+  email_digest,
+});
+
 const NO_EVENTS: readonly AuditEntry[] = [];
 
 export function createAccessLog({ logger, logsPaths, probePaths, assetPaths, observe }: AccessLogOptions) {
@@ -115,11 +122,8 @@ export function createAccessLog({ logger, logsPaths, probePaths, assetPaths, obs
     const { audit = NO_EVENTS, rehash } = entry;
     const last = audit.at(-1);
     if (rehash || audit.length > 1)
-      for (const { emailDigest: email_digest, userId: user_id, ...rest } of [
-        ...(rehash ? [rehash] : []),
-        ...audit.slice(0, -1),
-      ])
-        logger.info({ request_id, trace_id, ...rest, user_id, email_digest }, rest.event);
+      for (const earlier of [...(rehash ? [rehash] : []), ...audit.slice(0, -1)])
+        logger.info({ request_id, trace_id, ...membersOf(earlier) }, earlier.event);
     const level = levelOf(entry);
     if (!entry.isLoggedElsewhere && logger.isLevelEnabled(level)) {
       const line = {
@@ -134,14 +138,9 @@ export function createAccessLog({ logger, logsPaths, probePaths, assetPaths, obs
         duration_ms: Math.round(durationMs * 1000) / 1000,
         client_address: entry.clientAddress,
         actor: entry.actor,
-        event: last?.event,
+        // Most requests have no event. Its members in each line would cost 2 % of the requests/s of `/auth/me`.
+        ...(last && membersOf(last)),
         user_id: last?.userId ?? entry.userId,
-        email_digest: last?.emailDigest,
-        reason: last?.reason,
-        stepsLate: last?.stepsLate,
-        provider: last?.provider,
-        client: last?.client,
-        amr: last?.amr,
         err: entry.error,
       };
       logger[level](line, `${method} ${route} ${status} ${durationMs.toFixed(1)} ms`);

@@ -4,7 +4,7 @@
  */
 import { BODY_MAX_BYTES } from "@latchkey/contracts";
 import { type AnyElysia, Elysia } from "elysia";
-import { EMPTY_ENTRY, requestEntry } from "../elysia/request-entry.ts";
+import { createEntry, requestEntry } from "../elysia/request-entry.ts";
 import { createRouter } from "../elysia/workarounds.ts";
 import { ServiceError } from "../errors.ts";
 import { isChunked } from "../http/body.ts";
@@ -74,8 +74,7 @@ const start = () =>
     // Elysia sets `path` before the first hook, but the types of Elysia 1 and 2 declare `path` only for later hooks.
     const { path, request } = context as typeof context & { readonly path: string };
     const matchedPath = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-    const { method } = request;
-    context.entry = { ...EMPTY_ENTRY, method, path, matchedPath, startedAt: performance.now() };
+    context.entry = createEntry(request.method, path, matchedPath);
   });
 
 /**
