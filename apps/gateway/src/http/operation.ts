@@ -108,6 +108,7 @@ export interface Operation<
   readonly errors?: readonly ErrorCode[];
   /** The operation uses no resource: it returns no 500 or 503, and its handler returns no promise. */
   readonly isStatic?: boolean;
+  /** Gets `request` only if it declares the parameter, because making it takes time (`middleware/operations.ts`). */
   handler(
     input: OperationInput<
       ValueOf<Body>,

@@ -40,7 +40,7 @@ export interface NewUser extends Pick<User, "email" | "username" | "hashedPasswo
 /** `networkSeenAt`: the time when the given network was last stored for this user, or null. */
 export type UserOfNetwork = User & { readonly networkSeenAt: Timestamp | null };
 
-/** The columns that requests with a token need of their user. Reading the others would cost 4 % of the requests/s of `/auth/me`. */
+/** The columns that requests with a token need of their user. Reading the others costs about 4 % of the requests/s of `/auth/me`. */
 const authenticatedColumns = ({ users }: Pick<Tables, "users">) => {
   const {
     importedAt,
