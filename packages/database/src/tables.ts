@@ -177,7 +177,7 @@ export function createTables(columns: Columns) {
       nextAttemptAt: timestamp("next_attempt_at").default(now),
       /** null: the mail is sent to the user's e-mail. The recipient is deleted as soon as the mail is sent. */
       recipient: text(),
-      /** Whether the recipient is verified; also set for a mail to the user's e-mail, when the mail counts in a budget. */
+      /** Whether the recipient was verified: at the request, and after the first attempt at that time. null: nobody, or a new e-mail. */
       isRecipientVerified: boolean("is_recipient_verified"),
       /**
        * For a change of e-mail: a digest of the user's state at the time of the request. Mails of one request share it. For a login
@@ -189,8 +189,11 @@ export function createTables(columns: Columns) {
       /** Whether the code was requested from a familiar network of the user. */
       isFamiliar: boolean("is_familiar").notNull().default(false),
     },
-    ({ userId, emailDigest, nextAttemptAt }) =>
-      [userId, emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),
+    ({ userId, emailDigest, nextAttemptAt, isRecipientVerified }) => [
+      ...[userId, emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),
+      // Not partial: each request must write to the same indexes, so that its time does not reveal whether the e-mail is registered.
+      index("outbox_verified").on(isRecipientVerified, nextAttemptAt),
+    ],
   );
 
   /**

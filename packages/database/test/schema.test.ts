@@ -20,7 +20,13 @@ const INDEXES = [
     "outbox_email_digest",
     "outbox_next_attempt_at",
   ],
-  ...["outbox_user_id", "passkeys_user_id", "users_imported_index", "users_inactive_index"],
+  ...[
+    "outbox_user_id",
+    "outbox_verified",
+    "passkeys_user_id",
+    "users_imported_index",
+    "users_inactive_index",
+  ],
   ...["users_roles_index", "users_username_prefix"],
 ].map((name) => ({ name }));
 

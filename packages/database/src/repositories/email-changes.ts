@@ -83,7 +83,7 @@ export function createEmailChanges({ transact }: RepositoryClient, dialect: Dial
         if (Number(requests?.count) >= capacity) return "limited";
         const state = stateOf(singleRow(await setPending(email)));
         const mail = user.emailVerified
-          ? ({ kind: "email-change-approval" } as const)
+          ? ({ kind: "email-change-approval", isRecipientVerified: true } as const)
           : ({ kind: "email-change", recipient: email } as const);
         await transaction.insert(outbox).values({ ...mail, userId: id, state });
         return "requested";

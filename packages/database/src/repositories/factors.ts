@@ -4,6 +4,7 @@ import type { Dialect, Orm } from "../dialect.ts";
 import type { Factor, User } from "../tables.ts";
 import { createFactorAttempts, type FactorAttempts, type FactorOwner } from "./factor-attempts.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
+import { insertMail } from "./insert-mail.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
 import { createUserChanges } from "./user-changes.ts";
 
@@ -81,7 +82,7 @@ export const admitEarlierReleases = (transaction: Orm, dialect: Dialect) =>
 export function createFactorRepository(client: RepositoryClient, dialect: Dialect): FactorRepository {
   const { orm, prepare, run, transact } = client;
   const { tables, clock, jsonElements, jsonArray } = dialect;
-  const { factors, users, outbox } = tables;
+  const { factors, users } = tables;
   const { lock, update, revocation } = createUserChanges(dialect);
 
   const isOwn = ({ userId, id }: FactorOwner) => and(eq(factors.userId, userId), eq(factors.id, id));
@@ -117,7 +118,7 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         await transaction.delete(factors).where(eq(factors.userId, userId));
         await transaction.insert(factors).values({ ...factor, userId, wasVerified: emailVerified });
         await excludeEarlierReleases(transaction, dialect);
-        if (notifies) await transaction.insert(outbox).values({ kind: "factor", userId });
+        if (notifies) await insertMail(transaction, dialect, { kind: "factor", userId });
         return user;
       }),
     useRecoveryCode: (owner, digest, { notifies = false }) =>
@@ -130,8 +131,7 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         const has = sql`exists (select 1 from ${codes} where value = ${digest})`;
         const [row] = await query.where(and(isOwn(owner), has)).returning();
         if (!row) return null;
-        if (notifies)
-          await transaction.insert(outbox).values({ kind: "recovery-code", userId: owner.userId });
+        if (notifies) await insertMail(transaction, dialect, { kind: "recovery-code", userId: owner.userId });
         return parseRecoveryCodes(row).length;
       }),
     replaceRecoveryCodes: (owner, recoveryCodes, condition, { notifies = false }) =>
@@ -141,7 +141,7 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         const query = transaction.update(factors).set({ recoveryCodes });
         const changed = await query.where(isOwn(owner)).returning({ id: factors.id });
         if (changed.length === 0) return false;
-        if (notifies) await transaction.insert(outbox).values({ kind: "factor", userId });
+        if (notifies) await insertMail(transaction, dialect, { kind: "factor", userId });
         return true;
       }),
     delete: (userId, { notifies = false, condition }) =>
@@ -151,7 +151,7 @@ export function createFactorRepository(client: RepositoryClient, dialect: Dialec
         const user = await update(transaction, { factorId: null, ...revocation() }, selection);
         if (!user) return null;
         await transaction.delete(factors).where(eq(factors.userId, userId));
-        if (notifies) await transaction.insert(outbox).values({ kind: "factor-removed", userId });
+        if (notifies) await insertMail(transaction, dialect, { kind: "factor-removed", userId });
         return user;
       }),
     deleteAll: () =>

@@ -5,6 +5,7 @@ import { IdentityAlreadyUsed, TooManyIdentities } from "../errors.ts";
 import type { Password } from "../passwords.ts";
 import type { Identity, User } from "../tables.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
+import { insertMail } from "./insert-mail.ts";
 import { createMethodRemovals, type MethodChange, type MethodRemovals } from "./login-methods.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
 import { createUserChanges } from "./user-changes.ts";
@@ -60,7 +61,7 @@ export async function insertIdentity(
 export function createIdentityRepository(client: RepositoryClient, dialect: Dialect): IdentityRepository {
   const { orm, prepare, run, transact } = client;
   const { tables, now } = dialect;
-  const { identities, users, outbox } = tables;
+  const { identities, users } = tables;
   const { lock, takeOver } = createUserChanges(dialect);
   const given = placeholders("issuer", "subject", "userId");
   const isGiven = and(eq(identities.issuer, given.issuer), eq(identities.subject, given.subject));
@@ -90,7 +91,7 @@ export function createIdentityRepository(client: RepositoryClient, dialect: Dial
         if (existing) return existing;
         if (own.length >= MAX_IDENTITIES) throw new TooManyIdentities();
         const created = await insertIdentity(transaction, dialect, { ...identity, userId, isUsed });
-        if (notifies) await transaction.insert(outbox).values({ kind: "identity", userId });
+        if (notifies) await insertMail(transaction, dialect, { kind: "identity", userId });
         return created;
       }),
     takeOver: (user, identity, password, { notifies }) =>
@@ -102,7 +103,7 @@ export function createIdentityRepository(client: RepositoryClient, dialect: Dial
         const changed = await takeOver(transaction, user, password, isUnchanged);
         if (!changed) return null;
         await insertIdentity(transaction, dialect, { ...identity, userId: user.id, isUsed: true });
-        if (notifies) await transaction.insert(outbox).values({ kind: "takeover", userId: user.id });
+        if (notifies) await insertMail(transaction, dialect, { kind: "takeover", userId: user.id });
         return changed;
       }),
     ...createMethodRemovals(client, dialect, { table: identities, isId, kind: "identity", lock }),

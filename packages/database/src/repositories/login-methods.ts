@@ -7,6 +7,7 @@ import type { Dialect, Orm } from "../dialect.ts";
 import { LastLogin } from "../errors.ts";
 import type { Tables, User } from "../tables.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
+import { insertMail } from "./insert-mail.ts";
 import type { RepositoryClient } from "./repository-client.ts";
 
 interface RemainingMethods {
@@ -51,13 +52,14 @@ interface MethodOptions<Id> {
 
 export function createMethodRemovals<Id>(
   { transact }: RepositoryClient,
-  { tables: { users, passkeys, identities, outbox } }: Dialect,
+  dialect: Dialect,
   { table, isId, kind, lock }: MethodOptions<Id>,
 ): MethodRemovals<Id> {
+  const { users, passkeys, identities } = dialect.tables;
   /** Returns whether the user had any. */
   const remove = async (transaction: Orm, userId: number, selection: SQL | undefined, notifies: boolean) => {
     const removed = await transaction.delete(table).where(selection).returning({ userId: table.userId });
-    if (removed.length > 0 && notifies) await transaction.insert(outbox).values({ kind, userId });
+    if (removed.length > 0 && notifies) await insertMail(transaction, dialect, { kind, userId });
     return removed.length > 0;
   };
 

@@ -8,6 +8,7 @@ import type { Password } from "../passwords.ts";
 import type { User } from "../tables.ts";
 import type { Timestamp } from "../timestamp.ts";
 import { meetsPasswordGuard, type PasswordGuard } from "./guard.ts";
+import { insertMail } from "./insert-mail.ts";
 import type { RepositoryClient } from "./repository-client.ts";
 import { createUserChanges } from "./user-changes.ts";
 
@@ -48,7 +49,7 @@ export interface Logins {
 export function createLogins(client: RepositoryClient, dialect: Dialect): Logins {
   const { orm, run, attemptAll, transact } = client;
   const { tables, now, later, forShare } = dialect;
-  const { users, userNetworks, outbox } = tables;
+  const { users, userNetworks } = tables;
   const { userId, networkDigest, lastSeenAt } = userNetworks;
   const { takeOver } = createUserChanges(dialect);
   const isUnchanged = (user: User, hash: PasswordGuard) =>
@@ -100,7 +101,7 @@ export function createLogins(client: RepositoryClient, dialect: Dialect): Logins
     takeOver: (user, hash, password) =>
       transact(async (transaction) => {
         const changed = await takeOver(transaction, user, password, isUnchanged(user, hash));
-        if (changed) await transaction.insert(outbox).values({ kind: "takeover", userId: user.id });
+        if (changed) await insertMail(transaction, dialect, { kind: "takeover", userId: user.id });
         return changed;
       }),
     rehash: async (user, hashedPassword) => {

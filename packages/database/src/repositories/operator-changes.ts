@@ -7,6 +7,7 @@ import { eq, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import { NO_PASSWORD, type Password } from "../passwords.ts";
 import type { User } from "../tables.ts";
+import { insertMail } from "./insert-mail.ts";
 import { UNLIMITED } from "./outbox.ts";
 import type { RepositoryClient } from "./repository-client.ts";
 import { createUserChanges, explainConflict } from "./user-changes.ts";
@@ -59,7 +60,7 @@ export function createOperatorChanges(
   dialect: Dialect,
   findByEmail: (email: string) => Promise<User | null>,
 ): OperatorChanges {
-  const { users, outbox } = dialect.tables;
+  const { users } = dialect.tables;
   const changes = createUserChanges(dialect);
   const {
     lock,
@@ -133,7 +134,7 @@ export function createOperatorChanges(
       user = await update(transaction, values, own);
     // The reset for a new e-mail, which no budget limits. It comes last, because the other members delete waiting resets.
     const reset = { kind: "reset", userId: before.id, emailDigest: UNLIMITED } as const;
-    if (isMoved && notifies) await transaction.insert(outbox).values(reset);
+    if (isMoved && notifies) await insertMail(transaction, dialect, reset);
     return user ?? before;
   };
 

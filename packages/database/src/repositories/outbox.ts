@@ -3,7 +3,22 @@
  * are counted one after another, because all replicas share the recipient's budget.
  */
 import { type CodeKind, emailForms, FAMILIAR_NETWORK_DAYS, MAIL_KINDS } from "@latchkey/contracts";
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import { matchEmailForms } from "./email-forms.ts";
 import { createMailBudgets, DAY_SECONDS, isKept } from "./mail-budgets.ts";
@@ -12,8 +27,6 @@ import { createOutboxCount } from "./outbox-count.ts";
 import type { RepositoryClient } from "./repository-client.ts";
 
 const LEASE_SECONDS = 60;
-/** So many of the newest mails are read in search of one to a verified e-mail, whatever number waits. */
-const MAX_READ = 1000;
 
 /** The digest of mails that an operator requests. No e-mail address has this digest, so no budget counts these mails. */
 export const UNLIMITED = "";
@@ -81,30 +94,10 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
   const isClaimable = and(isDue, isKnown);
   const isNew = and(isClaimable, eq(outbox.attempts, 0));
   const ids = () => orm.select({ id: outbox.id }).from(outbox);
-  // Not `exists`: PostgreSQL would read all users. The user of a notification can be deleted.
-  const isOwnerVerified = orm
-    .select({ is: users.emailVerified })
-    .from(users)
-    .where(and(eq(users.id, outbox.userId), isNull(outbox.recipient)))
-    .getSQL();
-  const isVerified = sql<boolean>`coalesce(${outbox.isRecipientVerified}, (${isOwnerVerified}))`;
-  const newest = orm
-    .select({ id: outbox.id, nextAttemptAt, isVerified: isVerified.as("is_verified") })
-    .from(outbox)
-    .where(and(isClaimable, leadsSomewhere))
-    .orderBy(desc(nextAttemptAt))
-    .limit(MAX_READ)
-    .as("newest");
-  const newestVerified = orm
-    .select({ id: newest.id })
-    .from(newest)
-    .where(sql`${newest.isVerified}`)
-    .orderBy(desc(newest.nextAttemptAt))
-    .limit(1);
   const CONDITIONS: Readonly<Record<ClaimOrder, SQL | undefined>> = {
     oldest: isClaimable,
     newest: isNew,
-    "newest-verified": and(isClaimable, eq(outbox.id, sql`(${newestVerified.getSQL()})`)),
+    "newest-verified": and(isClaimable, eq(outbox.isRecipientVerified, true)),
   };
   const next = (order: ClaimOrder, condition?: SQL) =>
     ids()
@@ -150,7 +143,10 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
   return {
     request: (kind, email, { isLimited = true, state, networkDigest = "" } = {}) => {
       const { hasForm, order } = matchEmailForms(users, emailForms(email));
-      const userId = sql<number>`(select ${users.id} from ${users} where ${hasForm} order by ${order} limit 1)`;
+      const ofUser = <T>(column: SQLWrapper) =>
+        sql<T>`(select ${column} from ${users} where ${hasForm} order by ${order} limit 1)`;
+      const userId = ofUser<number>(users.id);
+      const isRecipientVerified = ofUser<boolean>(users.emailVerified);
       const network = and(
         sql`${userNetworks.userId} = ${userId}`,
         eq(userNetworks.networkDigest, networkDigest),
@@ -158,7 +154,8 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
       );
       const isFamiliar = sql<boolean>`exists (select 1 from ${userNetworks} where ${network})`;
       const emailDigest = isLimited ? null : UNLIMITED;
-      return write(orm.insert(outbox).values({ kind, userId, state, emailDigest, isFamiliar }));
+      const mail = { kind, userId, isRecipientVerified, state, emailDigest, isFamiliar };
+      return write(orm.insert(outbox).values(mail));
     },
     countCodeAttempt: (kind, userId, state, capacity) =>
       transact(async (transaction) => {

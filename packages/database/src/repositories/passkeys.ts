@@ -6,6 +6,7 @@ import { and, asc, eq, getTableColumns, lt, or, type SQL, sql } from "drizzle-or
 import type { Dialect, Orm } from "../dialect.ts";
 import type { Passkey, User } from "../tables.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
+import { insertMail } from "./insert-mail.ts";
 import { createMethodRemovals, type MethodChange, type MethodRemovals } from "./login-methods.ts";
 import { placeholders, type RepositoryClient } from "./repository-client.ts";
 
@@ -62,7 +63,7 @@ export interface PasskeyRepository extends MethodRemovals<string> {
 export function createPasskeyRepository(client: RepositoryClient, dialect: Dialect): PasskeyRepository {
   const { orm, prepare, attempt, run, transact } = client;
   const { tables, now, jsonMembers, jsonObject } = dialect;
-  const { passkeys, users, outbox } = tables;
+  const { passkeys, users } = tables;
   const given = placeholders("id", "userId", "counter", "digest", "expiresAt", "forgetBefore");
   const { passkeyUserHandle } = users;
   const columns = {
@@ -132,7 +133,7 @@ export function createPasskeyRepository(client: RepositoryClient, dialect: Diale
         if (!(await incrementRevision(transaction, userId, condition))) return null;
         const query = transaction.insert(passkeys).values(passkey).onConflictDoNothing().returning();
         const [created = null] = await query;
-        if (created && notifies) await transaction.insert(outbox).values({ kind: "passkey", userId });
+        if (created && notifies) await insertMail(transaction, dialect, { kind: "passkey", userId });
         return created;
       }),
     use: async ({ expiresAt, ...use }) => {

@@ -10,6 +10,7 @@ import { UserAlreadyExists } from "../errors.ts";
 import type { Password } from "../passwords.ts";
 import type { User } from "../tables.ts";
 import { rememberDeletion } from "./imports.ts";
+import { insertMail } from "./insert-mail.ts";
 
 /** Mails whose link or code logs in, leads to a login, or confirms a second factor for one, and ends with the tokens. */
 const LOGIN_MAILS: MailKind[] = ["reset", "login-code", "factor-code"];
@@ -148,7 +149,7 @@ export function createUserChanges(dialect: Dialect) {
       await forgetDevices(transaction, user.id, change);
       if (networkDigest !== undefined)
         await transaction.insert(userNetworks).values({ userId: user.id, networkDigest });
-      if (notifies) await transaction.insert(outbox).values({ kind: "password", userId: user.id });
+      if (notifies) await insertMail(transaction, dialect, { kind: "password", userId: user.id });
       return user;
     },
     /**

@@ -10,6 +10,7 @@ import { matchEmailForms } from "./email-forms.ts";
 import { type Guard, meetsGuard } from "./guard.ts";
 import { insertIdentity, type NewIdentity } from "./identities.ts";
 import { createImports, type Imports, rememberDeletion } from "./imports.ts";
+import { insertMail } from "./insert-mail.ts";
 import { createLogins, type Logins } from "./logins.ts";
 import { createOperatorChanges, type OperatorChanges } from "./operator-changes.ts";
 import { UNLIMITED } from "./outbox.ts";
@@ -135,9 +136,9 @@ export function createUserRepository(client: RepositoryClient, dialect: Dialect)
         if (networkDigest !== undefined)
           await transaction.insert(userNetworks).values({ userId, networkDigest });
         if (identity) await insertIdentity(transaction, dialect, { ...identity, userId, isUsed: true });
-        if (verifies) await transaction.insert(outbox).values({ kind: "verification", userId });
+        if (verifies) await insertMail(transaction, dialect, { kind: "verification", userId });
         const invitation = { kind: "invitation", userId, emailDigest: UNLIMITED } as const;
-        if (invites) await transaction.insert(outbox).values(invitation);
+        if (invites) await insertMail(transaction, dialect, invitation);
         return user;
       }).catch(explainConflict(async () => ((await findByEmail(values.email)) ? "email" : "username"))),
     findByEmail,

@@ -351,13 +351,16 @@ export function outboxConformance(test: Test): void {
       `insert into outbox (kind, user_id, recipient) values ('email-change', ${id}, 'new@example.org')`,
     );
     expect(await claimVerified()).toBeNull();
+    await users.update(id, { hashedPassword: "b$b", notifies: true });
     await outbox.request("reset", ada.email);
-    await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z'");
+    await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z' where kind <> 'password'");
+    await query("update outbox set next_attempt_at = '2026-01-01T00:30:00.000Z' where kind = 'password'");
     await outbox.request("login-code", ada.email, { state: "a" });
     await outbox.request("verification", bob.email);
     const code = await claimVerified();
     expect(code).toMatchObject({ kind: "login-code", user: { id } });
     expect(await claimVerified()).toMatchObject({ kind: "reset", user: { id } });
+    expect(await claimVerified()).toMatchObject({ kind: "password", user: { id } });
     await outbox.postpone(code ?? { id: 0, attempts: 0 }, -1);
     expect(await claimVerified()).toMatchObject({ kind: "login-code", attempts: 2 });
     await users.delete(id, undefined, { notifies: true });
