@@ -21,6 +21,12 @@ const isPreflight = (request: Request): boolean =>
 /** The CORS headers of every response, regardless of the origin of the request. */
 export const CORS_HEADERS = { vary: "Origin", "access-control-expose-headers": EXPOSED_HEADERS };
 
+/** The same for these allowed origins. */
+export const corsHeadersFor = (origins: "*" | readonly string[]) => ({
+  ...CORS_HEADERS,
+  ...(origins === "*" && { "access-control-allow-origin": "*" }),
+});
+
 /** @param origins exact origins, or `*` for any */
 export function cors(origins: "*" | readonly string[]) {
   const allowed = new Set(origins);

@@ -12,7 +12,7 @@ import type { Logger } from "../observability/logger.ts";
 import type { RequestObservation } from "../observability/metrics.ts";
 import { accessLog, createAccessLog, type Paths } from "./access-log.ts";
 import { clientAddress } from "./client-address.ts";
-import { CORS_HEADERS, cors, preflight } from "./cors.ts";
+import { cors, corsHeadersFor, preflight } from "./cors.ts";
 import { errorHandler, fallbackErrorHandler } from "./error-handler.ts";
 import { secureHeaders } from "./secure-headers.ts";
 
@@ -47,7 +47,7 @@ export function createServer(options: ServerOptions): AnyElysia {
   const log = createAccessLog({ logger, logsPaths, probePaths, assetPaths, observe });
   /** The headers with the same value in all responses. */
   const defaultHeaders = {
-    ...(corsOrigins !== null && CORS_HEADERS),
+    ...(corsOrigins !== null && corsHeadersFor(corsOrigins)),
     ...secureHeaders({ secureTransport }),
   };
   const peerAddress = (request: Request): string | undefined => app.server?.requestIP(request)?.address;
