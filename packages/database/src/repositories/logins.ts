@@ -75,7 +75,9 @@ export function createLogins(client: RepositoryClient, dialect: Dialect): Logins
         set: { lastSeenAt: now },
       });
       const ofUser = eq(userId, id);
-      const latest = orm.select({ networkDigest }).from(userNetworks).where(ofUser).orderBy(desc(lastSeenAt));
+      const stored = orm.select({ networkDigest }).from(userNetworks).where(ofUser);
+      // The digest orders those of one time, so that two replicas do not delete different ones of them.
+      const latest = stored.orderBy(desc(lastSeenAt), desc(networkDigest));
       const others = and(ofUser, notInArray(networkDigest, latest.limit(MAX_NETWORKS)));
       // The deletion is a separate statement. In one statement, two replicas could not see each other's new rows.
       return attemptAll(store, orm.delete(userNetworks).where(others));
