@@ -357,7 +357,7 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description RFC 3339 in UTC with milliseconds
+             * @description The time of the latest login, at most a day too early. null: no login is known.
              * @example 2026-01-31T10:20:30.123Z
              */
             last_login_at: string | null;

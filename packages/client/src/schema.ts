@@ -1185,8 +1185,8 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description RFC 3339 in UTC with milliseconds
-             * @example 2026-01-31T10:20:30.123Z
+             * @description Of a login.
+             * @example null
              */
             last_used_at: string | null;
         };
@@ -1307,8 +1307,8 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description RFC 3339 in UTC with milliseconds
-             * @example 2026-01-31T10:20:30.123Z
+             * @description Of a login.
+             * @example null
              */
             last_used_at: string | null;
         };
@@ -1420,8 +1420,8 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description RFC 3339 in UTC with milliseconds
-             * @example 2026-01-31T10:20:30.123Z
+             * @description When a code was last accepted after the enrolment.
+             * @example null
              */
             last_used_at: string | null;
             /** @example 8 */

@@ -107,12 +107,13 @@ function translateMembers(schema: object): JsonObject {
   const { $id, dependentRequired, propertyNames, ...others } = schema as JsonObject;
   const { const: constant, examples, anyOf, pattern, ...rest } = others;
   return {
+    // The description of the member replaces that of its only shape.
+    ...(Array.isArray(anyOf) && translateUnion(anyOf)),
     ...mapMembers(rest, translate),
     // Generators give a member without a type any value.
     ...(isTextEnum(rest) && { type: "string", ...(isNullable(rest) && { nullable: true }) }),
     ...(constant !== undefined && { enum: [constant] }),
     ...(Array.isArray(examples) && { example: examples[0] }),
-    ...(Array.isArray(anyOf) && translateUnion(anyOf)),
     ...(typeof pattern === "string" && { pattern: withoutSurrogates(pattern) }),
     ...(isLong(rest) && { format: "int64" }),
   };
