@@ -95,10 +95,11 @@ export function createMailBudgets({
   const limits = ({ kinds, recipients }: MailBudget, { kind }: Pick<Mail, "kind">, recipient: Recipient) =>
     kinds.includes(kind) && (!recipients || (recipients === "verified") === recipient.emailVerified);
 
-  /** The mails that wait for a first attempt in the order of the claim, with their users. */
+  /** The mails that wait for a first attempt and that such a claim could be for, in its order, with their users. */
   const readWaiting = async (transaction: Orm, { order = "oldest" }: MailPolicy) => {
-    const { nextAttemptAt } = outbox;
-    const query = transaction.select().from(outbox).where(isDeletable);
+    const { nextAttemptAt, isRecipientVerified } = outbox;
+    const inOrder = order === "newest-verified" ? eq(isRecipientVerified, true) : undefined;
+    const query = transaction.select().from(outbox).where(and(isDeletable, inOrder));
     const direction = order === "oldest" ? asc : desc;
     const rows = await query.orderBy(direction(nextAttemptAt)).limit(MAX_DELETED);
     const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];

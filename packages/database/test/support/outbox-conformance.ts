@@ -368,6 +368,22 @@ export function outboxConformance(test: Test): void {
     expect(await claimVerified()).toBeNull();
   });
 
+  test("a claim for verified e-mails deletes their mails beyond a budget, whatever number of newer mails to others waits", async (testDatabase) => {
+    const { users, outbox, query } = testDatabase;
+    const { id } = await users.create({ ...ada, emailVerified: true });
+    const { id: bobId } = await users.create(bob);
+    for (let index = 0; index < 9; index++) await outbox.request("reset", ada.email);
+    await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z'");
+    await query(`insert into outbox (kind, user_id) with recursive numbers(number) as
+      (select 1 union all select number + 1 from numbers where number < 2000)
+      select 'verification', ${bobId} from numbers`);
+    const claimVerified = () => outbox.claim({ ...policy, order: "newest-verified" });
+    for (let index = 0; index < 3; index++)
+      expect(await claimVerified()).toMatchObject({ kind: "reset", isWithinBudget: true });
+    expect(await claimVerified()).toMatchObject({ suppressed: [{ kind: "reset", userId: id, count: 6 }] });
+    expect(await claimVerified()).toBeNull();
+  });
+
   test("mails that are never sent are deleted with one claim, and mails of unknown kinds stay", async (testDatabase) => {
     const { users, outbox, query } = testDatabase;
     for (const user of [ada, bob]) await users.create(user);
