@@ -9,7 +9,7 @@ import { openFolder } from "@latchkey/testing/folder";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
 import { querySqlite } from "@latchkey/testing/sqlite";
 import { migrateWithExtra } from "./extra-migration.ts";
-import { openTestDatabase, type TestDatabase } from "./test-database.ts";
+import { openTestDatabase, type TestDatabase, waitUntilAfter } from "./test-database.ts";
 
 const { PREVIOUS_RELEASE = "", MIGRATED_DATABASE_URL = "" } = process.env;
 
@@ -30,7 +30,14 @@ async function openNewerDatabase(
   query: TestDatabase["query"],
   folder?: AsyncDisposable,
 ): Promise<TestDatabase> {
-  const testDatabase = await openTestDatabase({ url, reopen: () => openDatabase({ url }), query }, folder);
+  // Some suites order two writes with a query in between by their time in milliseconds.
+  const queryInTime = async <Row>(sql: string): Promise<Row[]> => {
+    const rows = await query<Row>(sql);
+    await waitUntilAfter(new Date().toISOString());
+    return rows;
+  };
+  const parts = { url, reopen: () => openDatabase({ url }), query: queryInTime };
+  const testDatabase = await openTestDatabase(parts, folder);
   expect(await testDatabase.database.migrate()).toBe("newer");
   return testDatabase;
 }
