@@ -177,7 +177,10 @@ export function createTables(columns: Columns) {
       nextAttemptAt: timestamp("next_attempt_at").default(now),
       /** null: the mail is sent to the user's e-mail. The recipient is deleted as soon as the mail is sent. */
       recipient: text(),
-      /** Whether the recipient was verified: at the request, and after the first attempt at that time. null: nobody, or a new e-mail. */
+      /**
+       * Whether the recipient was verified when the mail was last counted in a budget; before that, when it was requested. null: no user
+       * had the e-mail of the request, it is the new one of a change, or release 2.1 wrote the mail.
+       */
       isRecipientVerified: boolean("is_recipient_verified"),
       /**
        * For a change of e-mail: a digest of the user's state at the time of the request. Mails of one request share it. For a login

@@ -21,7 +21,7 @@ const isPreflight = (request: Request): boolean =>
 /** The CORS headers of every response, regardless of the origin of the request. */
 export const CORS_HEADERS = { vary: "Origin", "access-control-expose-headers": EXPOSED_HEADERS };
 
-/** The same for these allowed origins. */
+/** The CORS headers of every response of a server that allows these origins. */
 export const corsHeadersFor = (origins: "*" | readonly string[]) => ({
   ...CORS_HEADERS,
   ...(origins === "*" && { "access-control-allow-origin": "*" }),

@@ -1,4 +1,7 @@
-/** The mails to the e-mail of a user. Each is inserted in the transaction of its cause. */
+/**
+ * The mails to the e-mail of a user. Each is inserted in the transaction of its cause, and states whether the e-mail is verified: the
+ * sender has a place for those (`ClaimOrder`).
+ */
 import { sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import type { OutboxRow } from "../tables.ts";

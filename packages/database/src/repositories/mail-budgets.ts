@@ -98,8 +98,8 @@ export function createMailBudgets({
   /** The mails that wait for a first attempt and that such a claim could be for, in its order, with their users. */
   const readWaiting = async (transaction: Orm, { order = "oldest" }: MailPolicy) => {
     const { nextAttemptAt, isRecipientVerified } = outbox;
-    const inOrder = order === "newest-verified" ? eq(isRecipientVerified, true) : undefined;
-    const query = transaction.select().from(outbox).where(and(isDeletable, inOrder));
+    const isCandidate = order === "newest-verified" ? eq(isRecipientVerified, true) : undefined;
+    const query = transaction.select().from(outbox).where(and(isDeletable, isCandidate));
     const direction = order === "oldest" ? asc : desc;
     const rows = await query.orderBy(direction(nextAttemptAt)).limit(MAX_DELETED);
     const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];

@@ -59,7 +59,8 @@ export interface OutboxRepository {
    * Claims a due mail of a kind that this release knows, or returns null if no such mail is due. For 60 seconds, no other process
    * can claim the mail. The first attempt counts in the budgets, later attempts do not. Deletes the mails that are never sent in
    * one statement, so that any number of them does not delay others: before the claim those to unknown e-mails, and with the
-   * claim of one that is unwanted or beyond the budget all such mails that wait.
+   * claim of one that is unwanted or beyond the budget all such mails that wait; with the order "newest-verified", those to verified
+   * e-mails.
    */
   claim(policy: MailPolicy): Promise<Mail | null>;
   /** Finishes a mail that was sent or permanently rejected. The mail still counts in the budgets, but the recipient is deleted. */

@@ -374,6 +374,7 @@ export function outboxConformance(test: Test): void {
     const { id: bobId } = await users.create(bob);
     for (let index = 0; index < 9; index++) await outbox.request("reset", ada.email);
     await query("update outbox set next_attempt_at = '2026-01-01T01:00:00.000Z'");
+    // As many as one statement reads.
     await query(`insert into outbox (kind, user_id) with recursive numbers(number) as
       (select 1 union all select number + 1 from numbers where number < 2000)
       select 'verification', ${bobId} from numbers`);
