@@ -52,7 +52,7 @@ interface ErrorDefinition {
   readonly hasState?: true;
   /** The error in the words of OAuth, in the body. @default the body of `POST /oauth/token` contains `invalid_request` */
   readonly oauthError?: OAuthError;
-  /** The error occurs only if one of these features is on. @default the error can always occur */
+  /** An operation that lists the error returns it only if one of these features is on. @default always */
   readonly features?: readonly Feature[];
 }
 
@@ -104,28 +104,24 @@ export const ERROR_TABLE = defineErrors({
         ? "The body must be sent as application/x-www-form-urlencoded"
         : `The parameter ${parameter} is missing, repeated or malformed`,
     oauthError: "invalid_request",
-    features: ["hostedLogin"],
   },
   INVALID_CLIENT: {
     status: 400,
     description: "No client of the configuration has this `client_id`.",
     detail: "Unknown client",
     oauthError: "invalid_client",
-    features: ["hostedLogin"],
   },
   INVALID_GRANT: {
     status: 400,
     description: "The code is not accepted. The reason is only logged.",
     detail: "Invalid, expired or used code",
     oauthError: "invalid_grant",
-    features: ["hostedLogin"],
   },
   UNSUPPORTED_GRANT_TYPE: {
     status: 400,
     description: "The `grant_type` is not `authorization_code`.",
     detail: "Unsupported grant type",
     oauthError: "unsupported_grant_type",
-    features: ["hostedLogin"],
   },
   INVALID_CREDENTIALS: {
     status: 401,
@@ -142,31 +138,26 @@ export const ERROR_TABLE = defineErrors({
     status: 401,
     description: "The login with the provider is rejected. The reason is only logged.",
     detail: "The login with the provider was not accepted",
-    features: ["identities"],
   },
   LOGIN_CODE_INVALID: {
     status: 401,
     description: "The code or the state is wrong, expired or used, or had too many attempts.",
     detail: "Invalid or expired code",
-    features: ["emailLogin"],
   },
   IDENTITY_ALREADY_USED: {
     status: 409,
     description: "The identity belongs to another user.",
     detail: "Another user has this identity",
-    features: ["identities"],
   },
   TOO_MANY_IDENTITIES: {
     status: 409,
     description: "The user already has ten identities.",
     detail: "The user already has ten identities",
-    features: ["identities"],
   },
   LAST_LOGIN: {
     status: 409,
     description: "Without it, the user could not log in any more.",
     detail: "The user could not log in without it",
-    features: ["passkeys", "identities"],
   },
   RECENT_LOGIN_REQUIRED: {
     status: 403,
@@ -179,27 +170,23 @@ export const ERROR_TABLE = defineErrors({
     status: 404,
     description: "The current user has no such identity.",
     detail: "Identity not found",
-    features: ["identities"],
   },
   PROVIDER_UNAVAILABLE: {
     status: 503,
     description: "The provider does not respond in time, or its response is not valid.",
     detail: "The provider is unavailable",
     headers: retryAfter,
-    features: ["identities"],
   },
   PASSKEY_INVALID: {
     status: 400,
     description:
       "The state or the response of the new passkey is not valid, the user or the passkeys have changed since the options, or the user has ten passkeys.",
     detail: "The passkey was not created: begin again",
-    features: ["passkeys"],
   },
   PASSKEY_REJECTED: {
     status: 401,
     description: "The login with a passkey is rejected. The reason is only logged.",
     detail: "The passkey was not accepted",
-    features: ["passkeys"],
   },
   INVALID_TOKEN: {
     status: 401,
@@ -223,7 +210,6 @@ export const ERROR_TABLE = defineErrors({
     description:
       "The user must log in again: the token is valid but cannot be renewed or give a code of hosted login, its login lacked the second factor, or the state is not valid any more.",
     detail: "Log in again",
-    features: ["renewal", "secondFactor", "hostedLogin"],
   },
   INACTIVE_USER: {
     status: 403,
@@ -241,51 +227,43 @@ export const ERROR_TABLE = defineErrors({
       "The first factor is right, but the user has a second one: send `state` and a code to `POST /auth/login/factor` within five minutes.",
     detail: "A code of the second factor is required",
     hasState: true,
-    features: ["secondFactor"],
   },
   FACTOR_CODE_REJECTED: {
     status: 401,
     description: "The code is wrong or was used.",
     detail: "Incorrect code",
-    features: ["secondFactor"],
   },
   FACTOR_CODE_INCORRECT: {
     status: 403,
     description: "The code is wrong or was used.",
     detail: "Incorrect code",
-    features: ["secondFactor"],
   },
   FACTOR_CODE_INVALID: {
     status: 400,
     description:
       "A code or the state is wrong or expired, the user or the second factor has changed since the options, or the mailed code had too many attempts.",
     detail: "The second factor was not set up: begin again",
-    features: ["secondFactor"],
   },
   FACTOR_LOCKED: {
     status: 403,
     description: "After 100 wrong codes, only recovery codes are accepted.",
     detail: "Too many wrong codes: use a recovery code",
-    features: ["secondFactor"],
   },
   FACTOR_NOT_FOUND: {
     status: 404,
     description: "The user has no second factor.",
     detail: "Second factor not found",
-    features: ["secondFactor", "administration"],
   },
   OWNER_PROOF_REQUIRED: {
     status: 403,
     description:
       "The configuration requires a proof of the owner, which this operation has not: use the one whose path ends in `/removal`.",
     detail: "Send POST to this path followed by /removal, with current_password",
-    features: ["passkeys", "identities"],
   },
   EMAIL_NOT_VERIFIED: {
     status: 403,
     description: "The e-mail is not verified.",
     detail: "The e-mail is not verified",
-    features: ["passkeys", "identities", "verifiedEmail", "secondFactor", "administration"],
   },
   EMAIL_NOT_MAILABLE: {
     status: 409,
@@ -302,13 +280,11 @@ export const ERROR_TABLE = defineErrors({
     status: 404,
     description: "The current user has no such passkey.",
     detail: "Passkey not found",
-    features: ["passkeys"],
   },
   TODO_NOT_FOUND: {
     status: 404,
     description: "The todo does not exist.",
     detail: "Todo not found",
-    features: ["todos"],
   },
   NOT_FOUND: { status: 404, description: "The path does not exist.", detail: "Not Found" },
   METHOD_NOT_ALLOWED: {
@@ -384,9 +360,11 @@ export const ERROR_TABLE = defineErrors({
   },
 });
 export type ErrorCode = keyof typeof ERROR_TABLE;
-/** Whether the error can occur while these features are on. */
+/** Whether an operation that lists the error can return it while these features are on. */
 export const canOccur = (code: ErrorCode, enabled: Features): boolean =>
   ERROR_TABLE[code].features?.some((feature) => enabled.has(feature)) ?? true;
+/** The errors of requests that reach no operation. */
+export const REQUEST_ERRORS = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "EXPECTATION_FAILED"] as const;
 /** The errors that a derivation can cause. */
 export const HASHING_ERRORS = ["HASH_QUEUE_FULL", "HASHER_CLOSED", "HASH_WORKER_CRASHED"] as const;
 /** The errors of every login, whatever its way (`login.ts`), and the features that they need. */

@@ -35,8 +35,7 @@ const LIMIT_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Rese
 const defaultQuota = ({ variable }: RouteLimit): string =>
   parseVariables([variable], {}, { readFile: String })[variable].text;
 
-/** Returns the codes of the errors of the operation by status, in ascending order. */
-function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
+export function errorCodesOf(operation: DescribedOperation, options: DescriptionOptions): ErrorCode[] {
   const {
     requiresToken,
     loginMethod,
@@ -59,9 +58,7 @@ function errorsOf(operation: DescribedOperation, options: DescriptionOptions) {
   if (usesResources) codes.push("DATABASE_UNAVAILABLE");
   if (limit !== "none") codes.push("TOO_MANY_REQUESTS");
   if (usesResources) codes.push("INTERNAL_ERROR");
-  const possible = [...new Set(codes)].filter((code) => canOccur(code, options.features));
-  const byStatus = Map.groupBy(possible, (code) => ERROR_TABLE[code].status);
-  return [...byStatus].sort(([one], [other]) => one - other);
+  return [...new Set(codes)].filter((code) => canOccur(code, options.features));
 }
 
 /** Returns the description, and the errors by the name of the schema to which it refers. */
@@ -90,7 +87,8 @@ export function describeOperation(operation: DescribedOperation, options: Descri
   for (const { status, description, schema } of [success, otherSuccess ?? [], unavailable ?? []].flat())
     responses[status] = response(description, headers, schema && { schema: reference(schema) });
   const errorSchemas: Record<string, ErrorSchema> = {};
-  for (const [status, codes] of errorsOf(operation, options)) {
+  const byStatus = Map.groupBy(errorCodesOf(operation, options), (code) => ERROR_TABLE[code].status);
+  for (const [status, codes] of [...byStatus].sort(([one], [other]) => one - other)) {
     const errors = { codes, hasOAuthError: form !== undefined && status < 500 };
     // The schema for issues is not derived from codes.
     const name = status === 422 ? "ValidationErrorResponse" : errorSchemaName(id, status, errors);

@@ -1,9 +1,10 @@
 /** The OpenAPI document of the public API: its texts. */
 import * as contracts from "@latchkey/contracts";
-import { canOccur, ERROR_CODES, ERROR_TABLE, type ErrorCode } from "../errors.ts";
+import { ERROR_CODES, ERROR_TABLE, type ErrorCode, REQUEST_ERRORS } from "../errors.ts";
 import type { Features } from "../feature-flags.ts";
+import { enabledOperations } from "../http/operation.ts";
 import { createDocument, HEADERS } from "./document.ts";
-import { type DescribedOperation, JSON_TYPE } from "./operation.ts";
+import { type DescribedOperation, errorCodesOf, JSON_TYPE } from "./operation.ts";
 
 const TAGS = {
   Auth: "Register, log in, and read, change or delete the current user.",
@@ -14,23 +15,27 @@ const TAGS = {
   Probes: "For supervisors and load balancers. They are not rate-limited.",
 };
 
-export const createPublicDocument = (
+export function createPublicDocument(
   operations: readonly DescribedOperation[],
   features: Features,
-): Promise<string> =>
-  createDocument({
+): Promise<string> {
+  const authenticationErrors: readonly ErrorCode[] = [
+    ...(["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"] as const),
+    // A user with a second factor, and a token whose login lacked it.
+    ...(features.has("secondFactor") ? (["LOGIN_REQUIRED"] as const) : []),
+  ];
+  const codes = new Set<ErrorCode>(REQUEST_ERRORS);
+  for (const operation of enabledOperations(operations, features))
+    for (const code of errorCodesOf(operation, { features, authenticationErrors })) codes.add(code);
+  return createDocument({
     operations,
     features,
-    authenticationErrors: [
-      ...(["INVALID_TOKEN", "INACTIVE_USER", "USER_NOT_FOUND"] as const),
-      // A user with a second factor, and a token whose login lacked it.
-      ...(features.has("secondFactor") ? (["LOGIN_REQUIRED"] as const) : []),
-    ],
+    authenticationErrors,
     title: "Latchkey",
     description: describe(features.has("todos")),
     tags: TAGS,
     topics: topics(
-      ERROR_CODES.filter((code) => canOccur(code, features)),
+      ERROR_CODES.filter((code) => codes.has(code)),
       features.has("todos"),
     ),
     bearer: {
@@ -40,6 +45,7 @@ export const createPublicDocument = (
       description: "The `access_token` of `POST /auth/login`.",
     },
   });
+}
 
 const describe = (hasTodos: boolean) => `User accounts with bearer-token login, ${
   hasTodos ? "health probes, and a todo list with cursor pagination" : "and health probes"
