@@ -72,7 +72,7 @@ export async function createApp(options: AppOptions) {
   const limiters = rateLimits && createRateLimiters(rateLimits, store);
   const { digests, oneTimeTokens, publicKeySet, factorStates } = keys;
   const { users, outbox } = database;
-  const tokens = createTokens(keys, config.tokens);
+  const tokens = createTokens(keys, config.tokens, features);
   // The budget of codes for the owner also exists without limits.
   const familiarNetworks =
     rateLimits || features.has("emailLogin")
@@ -96,7 +96,7 @@ export async function createApp(options: AppOptions) {
   const canLogIn = createLoginRule({
     sendsMail,
     hasPasskeys: features.has("passkeys"),
-    issuers: config.features.identities?.providers.map(({ issuer }) => issuer) ?? [],
+    issuers: config.variables.OIDC_PROVIDERS?.map(({ issuer }) => issuer) ?? [],
   });
   const assets = readAssets(config.pages.primaryColor, config.pages.logo);
 

@@ -4,12 +4,10 @@ import {
   type ApiKey,
   describeEnvironment,
   type Environment,
-  hostOf,
   mailOptions,
   type ParseOptions,
   type PasswordBlocklist,
   parseEnvironment,
-  passkeyRpId,
   sendsMail,
   type Variables,
   validateKernel,
@@ -66,33 +64,7 @@ const readEnvironment = (
     checks: { HASH_KERNEL: validateKernel(kernels), PASSWORD_BLOCKLIST: () => blocklist?.validate() },
   });
 
-/** The features that are off by default. null: the feature is off, and its routes do not exist. */
-const createFeatures = (values: Environment["values"]) => ({
-  passkeys: values.PASSKEY_ORIGINS && {
-    origins: values.PASSKEY_ORIGINS,
-    rpId: passkeyRpId(values),
-    /** Some authenticators show this name. */
-    rpName: values.PRODUCT_NAME ?? passkeyRpId(values),
-  },
-  identities: values.OIDC_PROVIDERS && {
-    providers: values.OIDC_PROVIDERS,
-    redirectUris: values.OIDC_REDIRECT_URIS ?? [],
-  },
-  emailLogin: values.AUTH_EMAIL_LOGIN && sendsMail(values) ? {} : null,
-  secondFactor: values.AUTH_SECOND_FACTOR
-    ? {
-        /** null: generated and stored next to the database. */
-        key: values.AUTH_FACTOR_KEY,
-        previousKey: values.AUTH_FACTOR_KEY_PREVIOUS,
-        /** The application that shows the codes also shows this name. */
-        issuer: values.PRODUCT_NAME ?? (values.PUBLIC_URL === null ? "Latchkey" : hostOf(values.PUBLIC_URL)),
-      }
-    : null,
-  hostedLogin: values.LOGIN_CLIENTS && { clients: values.LOGIN_CLIENTS, issuer: values.PUBLIC_URL ?? "" },
-});
-
 function createConfig({ values, warnings }: Environment) {
-  const features = createFeatures(values);
   return deepFreeze({
     environment: values.NODE_ENV,
     host: values.HOST,
@@ -119,12 +91,6 @@ function createConfig({ values, warnings }: Environment) {
       renewalDays: values.AUTH_RENEWAL_DAYS,
       renewalIdleHours: values.AUTH_RENEWAL_IDLE_HOURS,
       claims: values.AUTH_CLAIMS ?? [],
-      /** Whether tokens state how their user logged in. */
-      hasMethods: features.passkeys !== null || features.secondFactor !== null,
-      /** Whether tokens state the time of the login. */
-      hasHostedLogin: features.hostedLogin !== null,
-      /** Whether tokens state the time of the login, and whether a second factor was used. */
-      hasSecondFactor: features.secondFactor !== null,
     },
     accounts: {
       sendsMail: sendsMail(values),
@@ -142,7 +108,14 @@ function createConfig({ values, warnings }: Environment) {
       changesEmail: values.AUTH_EMAIL_CHANGE && sendsMail(values),
       passwordMinLength: values.PASSWORD_MIN_LENGTH,
     },
-    features,
+    /** The keys of second factors. */
+    factorKeys: {
+      /** null: generated and stored next to the database. */
+      key: values.AUTH_FACTOR_KEY,
+      previousKey: values.AUTH_FACTOR_KEY_PREVIOUS,
+    },
+    /** Of these values, each feature that is off by default reads its own. */
+    variables: values,
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     rateLimits: values.RATE_LIMIT_ENABLED

@@ -4,7 +4,6 @@
  */
 import { BODY_MAX_BYTES, BODY_MAX_CHUNKS, type OAuthError, type ValidationIssue } from "@latchkey/contracts";
 import type { Feature, Features } from "./feature-flags.ts";
-import { type LoginMethod, TWO_FACTOR_METHODS } from "./observability/audit.ts";
 
 export interface ErrorResponse {
   readonly status: number;
@@ -164,7 +163,7 @@ export const ERROR_TABLE = defineErrors({
     description:
       "The login is older than five minutes, and the user has no password or has a second factor, or the request is for a code of hosted login: the user must log in again.",
     detail: "Log in again to continue",
-    features: ["passkeys", "identities", "emailLogin", "secondFactor", "hostedLogin"],
+    features: ["otherLogins", "hostedLogin"],
   },
   IDENTITY_NOT_FOUND: {
     status: 404,
@@ -373,9 +372,9 @@ const LOGIN_ERRORS: readonly (readonly [code: ErrorCode, feature?: Feature])[] =
   ["EMAIL_NOT_VERIFIED", "verifiedEmail"],
   ["SECOND_FACTOR_REQUIRED", "secondFactor"],
 ];
-export const loginErrorsOf = (method: LoginMethod, enabled: Features): ErrorCode[] =>
+export const loginErrorsOf = (isTwoFactor: boolean, enabled: Features): ErrorCode[] =>
   LOGIN_ERRORS.flatMap(([code, feature]) => {
-    const isAsked = code !== "SECOND_FACTOR_REQUIRED" || !TWO_FACTOR_METHODS.has(method);
+    const isAsked = code !== "SECOND_FACTOR_REQUIRED" || !isTwoFactor;
     return isAsked && (feature === undefined || enabled.has(feature)) ? [code] : [];
   });
 /** The errors of a request that proves the owner (`proveOwner`). */

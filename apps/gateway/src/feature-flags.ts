@@ -1,8 +1,15 @@
-/** What the configuration can turn off. If one is off, its operations, errors and schemas do not exist. */
-import type { Config } from "./config.ts";
-
+/**
+ * What the configuration can turn off, if other modules than its own ask for it. If one is off, its operations, errors and schemas do not
+ * exist.
+ */
 export type Feature =
-  | keyof Config["features"]
+  | "passkeys"
+  | "identities"
+  | "emailLogin"
+  | "secondFactor"
+  | "hostedLogin"
+  /** Any way to log in besides the password. */
+  | "otherLogins"
   | "todos"
   | "mail"
   | "emailChange"

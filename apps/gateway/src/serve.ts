@@ -14,6 +14,7 @@ import { createHasher } from "@latchkey/hashing";
 import { createMails, openThreadedTransport } from "@latchkey/mail";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import { enabledFeatures, LOGIN_METHODS } from "./features/optional-features.ts";
 import { checkEventRetention, type EventPruning, startEventPruning } from "./lifecycle/event-retention.ts";
 import type { FactorKeyOptions } from "./lifecycle/factor-key.ts";
 import { listen } from "./lifecycle/listen.ts";
@@ -57,12 +58,12 @@ async function openMigrated(options: DatabaseOptions, logger: Logger) {
 /** Without the feature, only a stored factor needs the module, which then refuses to start. */
 async function openFactors(
   database: Database,
-  secondFactor: Config["features"]["secondFactor"],
+  factorKeys: Config["factorKeys"] | null,
   options: FactorKeyOptions,
 ): Promise<FactorCipher | null> {
-  if (secondFactor === null && (await database.factors.listKeyIds()).length === 0) return null;
+  if (factorKeys === null && (await database.factors.listKeyIds()).length === 0) return null;
   const { openFactorCipher } = await import("./lifecycle/factor-key.ts");
-  return openFactorCipher(database, secondFactor, options);
+  return openFactorCipher(database, factorKeys, options);
 }
 
 /** Converts an error of the database to one with an exit code, which is reported without a stack trace. */
@@ -92,8 +93,8 @@ export async function serve(
   const keys = await importTokenKeys(config.tokenKeys, (algorithm) =>
     openSecretKey({ folder, algorithm, logger }),
   );
-  const { secondFactor, identities } = config.features;
-  const factorCipher = await orExit(openFactors(database, secondFactor, { folder, logger }));
+  const factorKeys = enabledFeatures(config).has("secondFactor") ? config.factorKeys : null;
+  const factorCipher = await orExit(openFactors(database, factorKeys, { folder, logger }));
   const redisStore = config.redisUrl === null ? null : await openRedisStore({ url: config.redisUrl, logger });
   const store = redisStore ?? createMemoryStore();
   const observability = config.metrics && (await import("./observability/metrics.ts"));
@@ -103,7 +104,8 @@ export async function serve(
     events: database.events,
     hasher,
     poolSize: database.kind === "postgres" ? poolSize : null,
-    providers: identities?.providers.map(({ name }) => name) ?? [],
+    loginMethods: LOGIN_METHODS,
+    providers: config.variables.OIDC_PROVIDERS?.map(({ name }) => name) ?? [],
     droppedLines,
     isStoreShared: redisStore?.isShared,
   });

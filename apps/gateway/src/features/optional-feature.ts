@@ -1,6 +1,6 @@
-/** A feature that is off by default: one folder, and the object of its `feature.ts`. `config.ts` decides whether it is on. */
+/** A feature that is off by default: one folder, and the object of its `feature.ts`, which decides whether it is on. */
 import type { FactorCipher } from "@latchkey/administration";
-import type { VariableName } from "@latchkey/config";
+import type { Environment, VariableName } from "@latchkey/config";
 import type { Database, LoginRule, User } from "@latchkey/database";
 import type { Config } from "../config.ts";
 import type { Features } from "../feature-flags.ts";
@@ -38,26 +38,37 @@ export interface OpenFeature {
   readonly pages: FeaturePages;
 }
 
-type Name = keyof Config["features"];
+/** The values of the environment variables. */
+export type FeatureVariables = Environment["values"];
 
 export interface OptionalFeature {
-  readonly name: Name;
+  /** One of `Feature` if other modules ask whether it is on. */
+  readonly name: string;
+  /** The way to log in that it adds, as the metrics name it. @default it adds none */
+  readonly loginMethod?: string;
   /** Variables that turn it on, for the document of everything and for tests. */
   readonly example: { readonly [Variable in VariableName]?: string };
+  isOn(variables: FeatureVariables): boolean;
   /** Returns null if the feature is off. */
   open(resources: FeatureResources): Promise<OpenFeature | null>;
 }
 
-interface Definition<Own extends Name> extends Pick<OptionalFeature, "example"> {
-  readonly name: Own;
+interface Definition<Settings extends object> extends Omit<OptionalFeature, "isOn" | "open"> {
+  /** Returns null if the feature is off: its routes do not exist. */
+  settings(variables: FeatureVariables): Settings | null;
   /** Imports the modules of the feature, because they take time and memory at startup. */
-  open(settings: NonNullable<Config["features"][Own]>, resources: FeatureResources): Promise<OpenFeature>;
+  open(settings: Settings, resources: FeatureResources): Promise<OpenFeature>;
 }
 
-export const optionalFeature = <Own extends Name>({ open, ...facts }: Definition<Own>): OptionalFeature => ({
+export const optionalFeature = <Settings extends object>({
+  settings,
+  open,
+  ...facts
+}: Definition<Settings>): OptionalFeature => ({
   ...facts,
+  isOn: (variables) => settings(variables) !== null,
   async open(resources) {
-    const settings = resources.config.features[facts.name];
-    return settings && open(settings, resources);
+    const own = settings(resources.config.variables);
+    return own && open(own, resources);
   },
 });

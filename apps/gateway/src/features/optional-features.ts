@@ -17,6 +17,12 @@ export const OPTIONAL_FEATURES: readonly OptionalFeature[] = [
   hostedLoginFeature,
 ];
 
+/** The ways to log in, as the metrics name them. */
+export const LOGIN_METHODS: readonly string[] = [
+  "password",
+  ...OPTIONAL_FEATURES.flatMap(({ loginMethod }) => loginMethod ?? []),
+];
+
 /** The variables that turn on everything that the OpenAPI document can describe. */
 export const EVERYTHING: OptionalFeature["example"] = {
   LANGUAGES: SHIPPED_LANGUAGES.join(),
@@ -30,15 +36,18 @@ export const EVERYTHING: OptionalFeature["example"] = {
 };
 
 export function enabledFeatures(config: Config): Features {
-  const { hasTodos, accounts } = config;
-  const features: readonly (readonly [Feature, boolean])[] = [
+  const { hasTodos, accounts, variables } = config;
+  const optional = OPTIONAL_FEATURES.filter(({ isOn }) => isOn(variables));
+  const features: readonly (readonly [string, boolean])[] = [
     ["todos", hasTodos],
     ["mail", accounts.sendsMail],
     ["emailChange", accounts.changesEmail],
     ["closedRegistration", !accounts.acceptsRegistrations],
     ["renewal", accounts.renewsTokens],
     ["verifiedEmail", accounts.requireVerifiedEmail],
-    ...OPTIONAL_FEATURES.map(({ name }) => [name, config.features[name] !== null] as const),
+    ...optional.map(({ name }) => [name, true] as const),
+    ["otherLogins", optional.some(({ loginMethod }) => loginMethod !== undefined)],
   ];
-  return new Set(features.flatMap(([feature, isOn]) => (isOn ? [feature] : [])));
+  // The cast is safe because nothing reads the names that are not of `Feature`.
+  return new Set(features.flatMap(([feature, isOn]) => (isOn ? [feature as Feature] : [])));
 }

@@ -7,7 +7,6 @@ import type Type from "typebox";
 import type { RestrictedScope } from "../config.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Feature, Features } from "../feature-flags.ts";
-import type { LoginMethod } from "../observability/audit.ts";
 import type { QuotaName } from "../rate-limit/limits.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { Principal } from "../tokens/access-tokens.ts";
@@ -67,10 +66,12 @@ export interface Operation<
   readonly tag: string;
   /** The operation exists only if this feature is on. @default it always exists */
   readonly feature?: Feature;
-  /** How the operation logs in. The document adds the errors of every login. @default the operation is no login */
-  readonly loginMethod?: LoginMethod;
+  /** How the operation logs in, as the metrics name it. The document adds the errors of every login. @default it is no login */
+  readonly loginMethod?: string;
+  /** Whether the login proves two factors: nobody is asked for a second one. @default false */
+  readonly isTwoFactor?: boolean;
   /** The login that the operation begins. The metric of logins counts it if it is unavailable. @default none */
-  readonly beginsLogin?: LoginMethod;
+  readonly beginsLogin?: string;
   readonly summary: string;
   readonly description: string;
   /** The operation requires a token, so it also returns every authentication error. @default false */

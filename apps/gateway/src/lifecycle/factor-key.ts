@@ -18,11 +18,11 @@ const REMOVE_ALL = "to remove all second factors, run `bun run admin factors rem
 /** @throws {CliError} if the database has second factors that cannot be used */
 export async function openFactorCipher(
   { factors }: Pick<Database, "factors">,
-  secondFactor: Config["features"]["secondFactor"],
+  factorKeys: Config["factorKeys"] | null,
   { folder, logger }: FactorKeyOptions,
 ): Promise<FactorCipher | null> {
   const storedIds = await factors.listKeyIds();
-  if (!secondFactor) {
+  if (!factorKeys) {
     if (storedIds.length === 0) return null;
     throw new CliError(
       `AUTH_SECOND_FACTOR: is false, but users have second factors; ${REMOVE_ALL}`,
@@ -30,9 +30,8 @@ export async function openFactorCipher(
     );
   }
   await factors.checkPrivileges();
-  const { previousKey } = secondFactor;
-  const key =
-    secondFactor.key ?? openStoredKey({ folder, logger, name: "auth-factor-key", bytes: KEY_BYTES });
+  const { previousKey } = factorKeys;
+  const key = factorKeys.key ?? openStoredKey({ folder, logger, name: "auth-factor-key", bytes: KEY_BYTES });
   const cipher = createFactorCipher([key, ...(previousKey === null ? [] : [previousKey])]);
   const unknown = storedIds.filter((id) => !cipher.keyIds.includes(id));
   if (unknown.length === 0) return cipher;

@@ -47,21 +47,6 @@ export const AUDIT_EVENTS = [
 
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 
-/**
- * The ways to log in, as the metrics name them. With each, its values of the claim `amr` (RFC 8176, which names no provider): alone, with
- * a code of the second factor, and with a recovery code. A passkey proves the possession of a key and the presence of the user.
- */
-export const LOGIN_METHODS = {
-  password: [["pwd"], ["pwd", "otp", "mfa"], ["pwd", "mfa"]],
-  passkey: [["pop", "user"]],
-  provider: [],
-  code: [["otp"], ["otp", "mfa"]],
-  factor: [],
-} as const;
-export type LoginMethod = keyof typeof LOGIN_METHODS;
-/** Those that are two factors: nobody is asked for a second one. */
-export const TWO_FACTOR_METHODS: ReadonlySet<LoginMethod> = new Set(["passkey", "factor"]);
-
 /** The reasons for which the response of an authenticator is rejected. */
 export const PASSKEY_REJECTIONS = [
   "state",

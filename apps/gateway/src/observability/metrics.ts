@@ -4,19 +4,13 @@ import { type Database, UserAlreadyExists } from "@latchkey/database";
 import type { Hasher } from "@latchkey/hashing";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { VERSION } from "../version.ts";
-import {
-  AUDIT_EVENTS,
-  type AuditEntry,
-  LOGIN_METHODS,
-  type LoginMethod,
-  PASSKEY_REJECTIONS,
-} from "./audit.ts";
+import { AUDIT_EVENTS, type AuditEntry, PASSKEY_REJECTIONS } from "./audit.ts";
 import { type EventObserver, registerEventMetrics } from "./event-metrics.ts";
 import { registerHasherMetrics } from "./hasher-metrics.ts";
 import { registerImportedUsers } from "./imported-users.ts";
 
 export interface LoginStep {
-  readonly method: LoginMethod;
+  readonly method: string;
   /** Whether the response decides the login. The step before only counts if it is unavailable. */
   readonly isLast: boolean;
   /** As the client sent it. */
@@ -74,6 +68,8 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox" | "events"> {
   readonly hasher: Pick<Hasher, "stats">;
   /** Maximum number of database connections; null: an embedded database, for whose calls no connection is missing. */
   readonly poolSize: number | null;
+  /** The ways to log in. */
+  readonly loginMethods: readonly string[];
   /** The names of the configured providers. */
   readonly providers: readonly string[];
   /** The number of log lines that were dropped since the start. */
@@ -84,7 +80,8 @@ interface MetricsOptions extends Pick<Database, "users" | "outbox" | "events"> {
 
 /** Starts to collect the process metrics. Metrics of the hasher and the outbox are read at each scrape. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { hasher, poolSize, providers, droppedLines, isStoreShared, users, outbox, events } = options;
+  const { hasher, poolSize, loginMethods, providers, droppedLines, isStoreShared } = options;
+  const { users, outbox, events } = options;
   const registry = new Registry();
   const registers = [registry];
   // Registers the default metrics except the useless ones. The event loop delay is measured from one scrape to the next.
@@ -145,7 +142,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   );
   /** An empty label is no label. */
   const providersOf = (method: string) => (method === "provider" ? providers : [""]);
-  for (const method of Object.keys(LOGIN_METHODS))
+  for (const method of loginMethods)
     for (const provider of providersOf(method))
       for (const outcome of LOGIN_OUTCOMES.values()) logins.inc({ method, provider, outcome }, 0);
   const observeLogin = ({ method, isLast, provider = "" }: LoginStep, status: number | string): void => {

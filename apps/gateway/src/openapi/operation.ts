@@ -39,6 +39,7 @@ export function errorCodesOf(operation: DescribedOperation, options: Description
   const {
     requiresToken,
     loginMethod,
+    isTwoFactor = false,
     errors = [],
     params,
     query,
@@ -51,7 +52,7 @@ export function errorCodesOf(operation: DescribedOperation, options: Description
   } = operation;
   const usesResources = !isStatic && !unavailable;
   const codes: ErrorCode[] = [...(requiresToken ? options.authenticationErrors : []), ...errors];
-  if (loginMethod) codes.push(...loginErrorsOf(loginMethod, options.features));
+  if (loginMethod) codes.push(...loginErrorsOf(isTwoFactor, options.features));
   if (params || query || (body && !form) || rejectsUnknownParameters) codes.push("INVALID_REQUEST");
   // `Content-Length` is checked for every request, even if the operation has no body.
   codes.push("PAYLOAD_TOO_LARGE");

@@ -7,6 +7,7 @@ import type { AuthenticatedUser, Guard, User } from "@latchkey/database";
 import { Elysia } from "elysia";
 import { compactVerify } from "jose";
 import type { Config } from "../config.ts";
+import type { Features } from "../feature-flags.ts";
 import {
   AUTHENTICATION_CLASSES,
   AUTHENTICATION_METHODS,
@@ -60,9 +61,12 @@ export interface Tokens {
 export function createTokens(
   keys: Pick<TokenKeys, "signing" | "verification">,
   options: Config["tokens"],
+  features: Features,
 ): Tokens {
   const { issuer, audience, tokenExpireMinutes, renewalDays, renewalIdleHours, claims } = options;
-  const { hasMethods, hasSecondFactor, hasHostedLogin } = options;
+  const hasSecondFactor = features.has("secondFactor");
+  const hasHostedLogin = features.has("hostedLogin");
+  const hasMethods = features.has("passkeys") || hasSecondFactor;
   const { algorithm, key, kid, secret } = keys.signing;
   const parties = { ...(audience !== null && { aud: audience }), ...(issuer !== null && { iss: issuer }) };
   const signer = new Elysia().use(

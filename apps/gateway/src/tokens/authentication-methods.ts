@@ -1,7 +1,14 @@
 /** The claims about a login: how a user logged in, with how many factors, and when. */
-import { LOGIN_METHODS } from "../observability/audit.ts";
 
-export const AUTHENTICATION_METHODS = Object.values(LOGIN_METHODS).flat();
+/**
+ * The values of the claim `amr` (RFC 8176, which names no provider): of each way to log in alone, with a code of the second factor, and
+ * with a recovery code. A passkey proves the possession of a key and the presence of the user.
+ */
+export const AUTHENTICATION_METHODS = [
+  ...([["pwd"], ["pwd", "otp", "mfa"], ["pwd", "mfa"]] as const),
+  ...([["pop", "user"]] as const),
+  ...([["otp"], ["otp", "mfa"]] as const),
+];
 export type AuthenticationMethods = (typeof AUTHENTICATION_METHODS)[number];
 
 /** The class of a login, the claim `acr`: our own names, which claim no level of NIST. */

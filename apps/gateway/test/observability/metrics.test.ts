@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { UserAlreadyExists } from "@latchkey/database";
 import { post } from "@latchkey/testing/service-process";
+import { LOGIN_METHODS } from "../../src/features/optional-features.ts";
 import { AUDIT_EVENTS } from "../../src/observability/audit.ts";
 import { createMetrics, type RequestObservation } from "../../src/observability/metrics.ts";
 import { timedDatabase } from "../../src/observability/timed-database.ts";
@@ -27,6 +28,7 @@ const metricsOptions = ({ hasher, database }: Service) => ({
   ...database,
   hasher,
   poolSize: 1,
+  loginMethods: LOGIN_METHODS,
   providers: ["example", "other"],
   droppedLines: () => 0,
 });
@@ -199,7 +201,9 @@ test("responses to logins are counted by method, provider and outcome, and a fir
   const metrics = createMetrics(metricsOptions(service));
   for (const request of requests) metrics.observeRequest(request);
   const { samples } = parseExposition((await metrics.read()).text);
-  const counted = samples.filter(({ name, value }) => name === "login_responses_total" && value > 0);
+  const logins = samples.filter(({ name }) => name === "login_responses_total");
+  expect(new Set(logins.map(({ labels }) => labels.method))).toEqual(new Set(LOGIN_METHODS));
+  const counted = logins.filter(({ value }) => value > 0);
   const rows = counted.map(({ labels, value }) => [labels.method, labels.provider, labels.outcome, value]);
   expect(rows.toSorted()).toEqual([
     ["code", "", "succeeded", 1],

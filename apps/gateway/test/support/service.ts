@@ -186,7 +186,7 @@ export async function startService({
   const chosenHasher = hashing === "cheap" ? cheapHasher(hasher) : hasher;
   const derivationsBefore = hasher.stats().completed;
   const replaced = wrapDatabase?.(database);
-  const factorKey = config.features.secondFactor?.key;
+  const factorKey = config.variables.AUTH_SECOND_FACTOR ? config.factorKeys.key : null;
   const log: LogLine[] = [];
   const app = await createApp({
     config,

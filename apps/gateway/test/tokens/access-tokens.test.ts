@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CLAIMS_MAX_BYTES, ID_MAX, type Token, type User } from "@latchkey/contracts";
 import { privateKeyVariables } from "@latchkey/testing/keys";
 import { ROOT } from "@latchkey/testing/repository";
+import { enabledFeatures } from "../../src/features/optional-features.ts";
 import { createTokens } from "../../src/tokens/access-tokens.ts";
 import { importTokenKeys } from "../../src/tokens/token-keys.ts";
 import { encode, type Forgery, forge, openToken, secondsFromNow } from "../support/forge-token.ts";
@@ -70,7 +71,7 @@ const getMe = (token: string) => shared().call("GET", "/auth/me", { token });
 
 async function openTokens() {
   const { tokenKeys, tokens } = readConfig();
-  return createTokens(await importTokenKeys(tokenKeys, () => SECRET_KEY), tokens);
+  return createTokens(await importTokenKeys(tokenKeys, () => SECRET_KEY), tokens, new Set());
 }
 
 test("signatures of 10,000 tokens are verified once: the first one again after as many others", async () => {
@@ -125,8 +126,9 @@ test("AUTH_CLAIMS adds claims with the state of the user, and roles and claims t
 test("the largest token has less than 4,400 characters, for which the shipped proxies have room, and the documented claims", async () => {
   const name = "x".repeat(255);
   const env = { ...privateKeyVariables("ES256"), AUTH_ISSUER: name, AUTH_AUDIENCE: name };
-  const { tokenKeys, tokens } = readConfig({ ...EVERY_FEATURE, ...env, AUTH_SECOND_FACTOR: "true" });
-  const { sign } = createTokens(await importTokenKeys(tokenKeys, () => SECRET_KEY), tokens);
+  const config = readConfig({ ...EVERY_FEATURE, ...env, AUTH_SECOND_FACTOR: "true" });
+  const keys = await importTokenKeys(config.tokenKeys, () => SECRET_KEY);
+  const { sign } = createTokens(keys, config.tokens, enabledFeatures(config));
   const claims = { a: "x".repeat(CLAIMS_MAX_BYTES - '{"a":""}'.length) };
   const roles = Array.from({ length: 20 }, () => "r".repeat(64));
   const user = { id: ID_MAX, tokenVersion: 2 ** 31 - 1, emailVerified: false, roles, claims };

@@ -16,7 +16,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 async function tokensOf(env: Variables) {
   const { tokenKeys, tokens } = readConfig(env);
   const keys = await importTokenKeys(tokenKeys, () => SECRET_KEY);
-  const { sign, verify } = createTokens(keys, tokens);
+  const { sign, verify } = createTokens(keys, tokens, new Set());
   return {
     keys: keys.publicKeySet.keys,
     sign: () => sign({ id: 7, tokenVersion: 0, roles: [], claims: {}, emailVerified: false }),

@@ -5,7 +5,7 @@ import { userOperation } from "../../http/operation.ts";
 import type { Login } from "../../login.ts";
 import type { EmailLogin } from "./service.ts";
 
-const operation = userOperation({ tag: "Auth", feature: "emailLogin" });
+const operation = userOperation({ tag: "Auth" });
 
 export const emailLoginOperations = (emailLogin: EmailLogin, login: Login) => [
   operation({

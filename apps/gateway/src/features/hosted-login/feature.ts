@@ -8,6 +8,8 @@ const CLIENT = { client_id: "app", name: "Example", redirect_uris: ["https://app
 export const hostedLoginFeature = optionalFeature({
   name: "hostedLogin",
   example: { PUBLIC_URL: ISSUER, AUTH_ISSUER: ISSUER, LOGIN_CLIENTS: JSON.stringify([CLIENT]) },
+  settings: ({ LOGIN_CLIENTS, PUBLIC_URL }) =>
+    LOGIN_CLIENTS && { clients: LOGIN_CLIENTS, issuer: PUBLIC_URL ?? "" },
   async open({ clients, issuer }, { features, database, keys, store, expectToken, login }) {
     const { hostedLoginOperations } = await import("./operations.ts");
     const { createHostedLogin } = await import("./service.ts");

@@ -8,7 +8,7 @@ import type { Login } from "../../login.ts";
 import { expiresIn } from "../../tokens/access-tokens.ts";
 import type { HostedLogin } from "./service.ts";
 
-const operation = userOperation({ tag: "Hosted login", feature: "hostedLogin" });
+const operation = userOperation({ tag: "Hosted login" });
 
 const TOKEN_PATH = "/oauth/token";
 

@@ -10,10 +10,13 @@ const PROVIDER = {
 
 export const identityFeature = optionalFeature({
   name: "identities",
+  loginMethod: "provider",
   example: {
     OIDC_PROVIDERS: JSON.stringify([PROVIDER]),
     OIDC_REDIRECT_URIS: "https://app.example.com/callback",
   },
+  settings: ({ OIDC_PROVIDERS, OIDC_REDIRECT_URIS }) =>
+    OIDC_PROVIDERS && { providers: OIDC_PROVIDERS, redirectUris: OIDC_REDIRECT_URIS ?? [] },
   async open({ providers, redirectUris }, { config, database, keys, canLogIn, owner, login }) {
     const { identityOperations } = await import("./operations.ts");
     const { identityPages } = await import("./pages.ts");

@@ -7,7 +7,7 @@ import type { Login } from "../../login.ts";
 import { OWNER_LIMIT } from "../../rate-limit/limits.ts";
 import type { IdentityService } from "./service.ts";
 
-const operation = userOperation({ tag: "Auth", feature: "identities" });
+const operation = userOperation({ tag: "Auth" });
 
 export const identityOperations = (identityService: IdentityService, login: Login) => [
   operation({

@@ -7,7 +7,7 @@ import type { Login } from "../../login.ts";
 import { OWNER_LIMIT } from "../../rate-limit/limits.ts";
 import type { PasskeyService } from "./service.ts";
 
-const operation = userOperation({ tag: "Auth", feature: "passkeys" });
+const operation = userOperation({ tag: "Auth" });
 
 export const passkeyOperations = (passkeyService: PasskeyService, login: Login) => [
   operation({
@@ -26,6 +26,7 @@ export const passkeyOperations = (passkeyService: PasskeyService, login: Login) 
     method: "POST",
     path: "/auth/login/passkey",
     loginMethod: "passkey",
+    isTwoFactor: true,
     summary: "Exchange the response of a passkey for an access token",
     description:
       "Every rejection has the same response. A state works once with a passkey. A passkey can log in eight times in five minutes, then gets 429.",

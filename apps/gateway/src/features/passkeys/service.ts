@@ -13,7 +13,6 @@ import {
   type Passkey,
 } from "@latchkey/database";
 import { saltOf } from "@latchkey/hashing";
-import type { Config } from "../../config.ts";
 import { ServiceError } from "../../errors.ts";
 import type { VerifiedLogin } from "../../login.ts";
 import type { PasskeyRejection } from "../../observability/audit.ts";
@@ -22,13 +21,12 @@ import type { RequestContext } from "../../request-context.ts";
 import type { Principal } from "../../tokens/access-tokens.ts";
 import { CHALLENGE_LIFETIME_MS } from "../../tokens/passkey-challenges.ts";
 import type { TokenKeys } from "../../tokens/token-keys.ts";
-import { ALGORITHMS, createWebauthn } from "./webauthn.ts";
+import { ALGORITHMS, createWebauthn, type RelyingParty } from "./webauthn.ts";
 
-type Configured = NonNullable<Config["features"]["passkeys"]> &
-  Pick<Database, "passkeys"> &
-  Pick<TokenKeys, "passkeyChallenges">;
-
-interface PasskeyServiceOptions extends Configured {
+interface PasskeyServiceOptions
+  extends RelyingParty,
+    Pick<Database, "passkeys">,
+    Pick<TokenKeys, "passkeyChallenges"> {
   /** If true, new passkeys require a verified e-mail, and users are notified of changes to their passkeys. */
   readonly sendsMail: boolean;
   readonly canLogIn: LoginRule;

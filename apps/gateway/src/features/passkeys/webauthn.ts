@@ -8,7 +8,6 @@ import {
   isoBase64URL,
   isoCBOR,
 } from "@simplewebauthn/server/helpers";
-import type { Config } from "../../config.ts";
 import { isCanonical } from "../../tokens/access-tokens.ts";
 import { isUsablePublicKey } from "./public-key.ts";
 
@@ -35,8 +34,16 @@ function isExact(signature: Uint8Array, publicKey: Uint8Array<ArrayBuffer>): boo
   return tag === 0x30 && length === signature.length - 2 && end === signature.length;
 }
 
+/** The service, as browsers and authenticators know it. */
+export interface RelyingParty {
+  readonly origins: readonly string[];
+  readonly rpId: string;
+  /** Some authenticators show this name. */
+  readonly rpName: string;
+}
+
 /** `verifyCreation` and `verifyLogin` return the reason if they reject a response. */
-export function createWebauthn({ origins, rpId }: NonNullable<Config["features"]["passkeys"]>) {
+export function createWebauthn({ origins, rpId }: RelyingParty) {
   const expected = { expectedOrigin: [...origins], expectedRPID: rpId, requireUserVerification: true };
 
   /** Returns the result of `verify`, or the reason for the rejection if `verify` returns null or throws. */

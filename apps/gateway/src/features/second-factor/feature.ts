@@ -1,9 +1,16 @@
 /** The feature "second factors" for the server. */
+import { hostOf } from "@latchkey/config";
 import { optionalFeature } from "../optional-feature.ts";
 
 export const secondFactorFeature = optionalFeature({
   name: "secondFactor",
+  loginMethod: "factor",
   example: { AUTH_SECOND_FACTOR: "true" },
+  settings: ({ AUTH_SECOND_FACTOR, PRODUCT_NAME, PUBLIC_URL }) =>
+    // The application that shows the codes also shows the issuer.
+    AUTH_SECOND_FACTOR
+      ? { issuer: PRODUCT_NAME ?? (PUBLIC_URL === null ? "Latchkey" : hostOf(PUBLIC_URL)) }
+      : null,
   async open({ issuer }, resources) {
     const { config, database, keys, factorCipher, owner, tokens, login, clearWrongPasswords } = resources;
     if (!factorCipher) throw new Error("Second factors are on, but there is no key for them");

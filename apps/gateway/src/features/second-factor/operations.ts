@@ -7,7 +7,7 @@ import type { Login } from "../../login.ts";
 import { OWNER_LIMIT } from "../../rate-limit/limits.ts";
 import type { SecondFactorService } from "./service.ts";
 
-const operation = userOperation({ tag: "Auth", feature: "secondFactor" });
+const operation = userOperation({ tag: "Auth" });
 const issues = [wrongType("body", "code", "string")];
 
 export const secondFactorOperations = (
@@ -20,6 +20,7 @@ export const secondFactorOperations = (
     method: "POST",
     path: "/auth/login/factor",
     loginMethod: "factor",
+    isTwoFactor: true,
     summary: "Complete a login with a code of the second factor",
     description:
       "Every way to log in returns 403 `SECOND_FACTOR_REQUIRED` with a `state` if the user has a second factor; a passkey is two factors by itself. The state can be used again with another code until it expires. A code works once, and no earlier one after it. A recovery code replaces a code once.",

@@ -233,12 +233,9 @@ function startBroken(env: Readonly<Record<string, string>>, error: () => Error):
     // The operations that begin and end a login read these before they use the database, if they do.
     configure: (config) => ({
       ...config,
-      features: {
-        ...config.features,
-        identities: config.features.identities && {
-          ...config.features.identities,
-          redirectUris: Object.assign([""], { includes: fail, find: fail }),
-        },
+      variables: {
+        ...config.variables,
+        OIDC_REDIRECT_URIS: Object.assign([""], { includes: fail, find: fail }),
       },
     }),
     wrapDatabase: ({ users, passkeys, todos, outbox }) => ({
