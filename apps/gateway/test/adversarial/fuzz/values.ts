@@ -37,7 +37,12 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   title: fc.constantFrom("Buy milk", "x"),
   completed: fc.boolean(),
 };
-const FORMS = [["email", "username", "password"], ["email", "password"], ["username", "password"], ["title"]];
+const FORMS = [
+  ["email", "username", "password"],
+  ["email", "password"],
+  ["username", "password"],
+  ["title", "completed"],
+];
 const OTHER_NAMES = [...Object.keys(MEMBERS), "token", "is_active", "__proto__", "constructor", ECHO];
 
 /** JSON texts, some of which cannot be produced from a value. */
