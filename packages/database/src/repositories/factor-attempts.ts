@@ -50,7 +50,7 @@ export interface FactorAttempts {
 export function createFactorAttempts(client: RepositoryClient, dialect: Dialect): FactorAttempts {
   const { orm, prepare, run } = client;
   const { tables, clock, later, secondsUntil } = dialect;
-  const { factors, outbox } = tables;
+  const { factors, outbox, users } = tables;
   const { failures, failedAt } = factors;
 
   const isOwn = ({ userId, id }: FactorOwner) => and(eq(factors.userId, userId), eq(factors.id, id));
@@ -115,8 +115,9 @@ export function createFactorAttempts(client: RepositoryClient, dialect: Dialect)
         eq(outbox.kind, "factor-failures"),
         gt(outbox.createdAt, later(-NOTIFICATION_PAUSE_SECONDS)),
       );
-      const row = sql`select 'factor-failures', ${userId} where not exists (select 1 from ${outbox} where ${isRecent})`;
-      await run(orm.execute(sql`insert into ${outbox} (kind, user_id) ${row}`));
+      const isFirst = sql`not exists (select 1 from ${outbox} where ${isRecent})`;
+      const row = sql`select 'factor-failures', ${users.id}, ${users.emailVerified} from ${users} where ${eq(users.id, userId)} and ${isFirst}`;
+      await run(orm.execute(sql`insert into ${outbox} (kind, user_id, is_recipient_verified) ${row}`));
     },
     pauseSeconds: async (userId) => {
       const isCounted = sql`${secondsUntil(failedAt)} <= ${CLOCK_DIFFERENCE_SECONDS}`;

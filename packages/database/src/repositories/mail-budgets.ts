@@ -95,13 +95,16 @@ export function createMailBudgets({
   const limits = ({ kinds, recipients }: MailBudget, { kind }: Pick<Mail, "kind">, recipient: Recipient) =>
     kinds.includes(kind) && (!recipients || (recipients === "verified") === recipient.emailVerified);
 
-  /** The mails that wait for a first attempt and that such a claim could be for, in its order, with their users. */
+  /**
+   * The mails that wait for a first attempt and that such a claim could be for, in its order, with their users. One statement can delete
+   * them and the claimed mail.
+   */
   const readWaiting = async (transaction: Orm, { order = "oldest" }: MailPolicy) => {
     const { nextAttemptAt, isRecipientVerified } = outbox;
     const isCandidate = order === "newest-verified" ? eq(isRecipientVerified, true) : undefined;
     const query = transaction.select().from(outbox).where(and(isDeletable, isCandidate));
     const direction = order === "oldest" ? asc : desc;
-    const rows = await query.orderBy(direction(nextAttemptAt)).limit(MAX_DELETED);
+    const rows = await query.orderBy(direction(nextAttemptAt)).limit(MAX_DELETED - 1);
     const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
     const found = await transaction.select().from(users).where(inArray(users.id, userIds));
     const usersById = new Map(found.map((user) => [user.id, user]));

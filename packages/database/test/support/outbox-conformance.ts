@@ -341,10 +341,10 @@ export function outboxConformance(test: Test): void {
   });
 
   test("the newest mail to a verified e-mail can be claimed before all others, for which it does not wait", async (testDatabase) => {
-    const { users, outbox, query } = testDatabase;
+    const { users, factors, outbox, query } = testDatabase;
     const { id } = await users.create(ada);
     await users.update(id, { emailVerified: true });
-    await users.create(bob);
+    const { id: bobId } = await users.create(bob);
     const claimVerified = () => outbox.claim({ ...policy, order: "newest-verified" });
     for (const kind of ["reset", "verification"] as const) await outbox.request(kind, bob.email);
     await query(
@@ -363,6 +363,8 @@ export function outboxConformance(test: Test): void {
     expect(await claimVerified()).toMatchObject({ kind: "password", user: { id } });
     await outbox.postpone(code ?? { id: 0, attempts: 0 }, -1);
     expect(await claimVerified()).toMatchObject({ kind: "login-code", attempts: 2 });
+    for (const userId of [bobId, id]) await factors.notifyOfFailures(userId);
+    expect(await claimVerified()).toMatchObject({ kind: "factor-failures", user: { id } });
     await users.delete(id, undefined, { notifies: true });
     expect(await claimVerified()).toMatchObject({ kind: "deletion", user: null });
     expect(await claimVerified()).toBeNull();
@@ -383,6 +385,15 @@ export function outboxConformance(test: Test): void {
       expect(await claimVerified()).toMatchObject({ kind: "reset", isWithinBudget: true });
     expect(await claimVerified()).toMatchObject({ suppressed: [{ kind: "reset", userId: id, count: 6 }] });
     expect(await claimVerified()).toBeNull();
+    // One more than a statement deletes.
+    await query(`update outbox set kind = 'reset', user_id = ${id}, is_recipient_verified = true
+      where kind = 'verification'`);
+    await outbox.request("reset", ada.email);
+    expect(await claimVerified()).toMatchObject({
+      isDeleted: true,
+      suppressed: [{ kind: "reset", userId: id, count: 2000 }],
+    });
+    expect(await query("select attempts from outbox where email_digest is null")).toEqual([{ attempts: 0 }]);
   });
 
   test("mails that are never sent are deleted with one claim, and mails of unknown kinds stay", async (testDatabase) => {
