@@ -8,6 +8,8 @@ import { hash } from "node:crypto";
 export interface WindowLimit {
   readonly name: string;
   readonly windowMs: number;
+  /** In memory, if all windows are in use, a new key ends the oldest one. @default keys share windows */
+  readonly endsOldest?: true;
 }
 
 /** Allows `capacity` attempts, then one more every `refillMs`, up to `capacity`. `name` separates limits with equal numbers. */

@@ -1,6 +1,6 @@
 /**
- * Fixed windows in this process. The number of windows is bounded, and a live window is never dropped to make room. When all
- * windows are in use, new clients from the same network share a window, and new keys that are not addresses share 65,536 windows.
+ * Fixed windows in this process. The number of windows is bounded, and unless the limit says so, a live window is never dropped to make
+ * room. When all windows are in use, new clients from the same network share a window, and new keys that are not addresses share 65,536.
  * IPv4 and IPv6 have windows of their own: one client can send from so many IPv6 networks that all windows are in use.
  */
 import { createHmac, randomBytes } from "node:crypto";
@@ -94,7 +94,11 @@ class CountedRequest implements Increment {
  * @param now milliseconds of a clock that is never set back
  * @param maxKeys maximum number of windows of single keys, and of windows of networks of each size, per family
  */
-export function createFixedWindow({ windowMs }: WindowLimit, now = monotonicNow, maxKeys = 100_000) {
+export function createFixedWindow(
+  { windowMs, endsOldest }: WindowLimit,
+  now = monotonicNow,
+  maxKeys = 100_000,
+) {
   // All windows last equally long, so the insertion order of each map is also the order of expiry.
   const [ipv4, ipv6, others] = [createFamily(), createFamily(), createFamily()];
   const familyOf = (key: string): Family => {
@@ -114,7 +118,13 @@ export function createFixedWindow({ windowMs }: WindowLimit, now = monotonicNow,
       if (resetsAt > time || deleted++ === MAX_DELETED_AT_ONCE) break;
       windows.delete(expired);
     }
-    if (windows.size >= maxKeys) return undefined;
+    if (windows.size >= maxKeys) {
+      if (!endsOldest) return undefined;
+      for (const oldest of windows.keys()) {
+        windows.delete(oldest);
+        break;
+      }
+    }
     const window = { count: 0, resetsAt: time + windowMs };
     windows.set(key, window);
     return window;

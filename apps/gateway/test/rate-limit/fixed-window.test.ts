@@ -1,4 +1,4 @@
-/** Fixed windows in this process: bounded, and a live counter is never dropped to make room. */
+/** Fixed windows in this process: bounded, and a live counter is dropped to make room only if the limit says so. */
 import { expect, test } from "bun:test";
 import { createFixedWindow } from "../../src/rate-limit/fixed-window.ts";
 import { createClock } from "../support/clock.ts";
@@ -54,6 +54,13 @@ test("when all counters are in use, one user cannot use up the limit of the othe
   // Any two users share a counter by chance only, one of 65,536.
   const users = count(...Array.from({ length: 100 }, (_, index) => `${index + 2}:0`));
   expect(users.filter((counted) => counted > 10).length).toBeLessThan(3);
+});
+
+test("when all counters are in use, a limit can end the oldest one for a new key", () => {
+  const window = createFixedWindow({ ...limit, endsOldest: true }, () => 0, 2);
+  const keys = ["1:a", "1:b", "2:a", "2:b", "2:a", "1:a"];
+  expect(keys.map((key) => window.increment(key).count)).toEqual([1, 1, 1, 1, 2, 1]);
+  expect(window.size).toBe(2);
 });
 
 test("when all counters are in use, a network's counter has a window of the same length", () => {

@@ -1,7 +1,8 @@
 /**
  * Hosted login without HTTP: a user logs in on a page of the service, and the application exchanges a code for a token of that login.
  * Nothing is stored. Invariants: a token gives a code only soon after its login and until it is revoked, and the token of the code
- * keeps the claims of the login, so that no token lives longer through a code. A code works once, as long as one store counts.
+ * keeps the claims of the login, so that no token lives longer through a code. A code works once, as long as one store counts
+ * and remembers it.
  */
 import type { LoginClient } from "@latchkey/config";
 import type { AuthorizationRequest, AuthorizationResponse, CodeExchangeRequest } from "@latchkey/contracts";
@@ -44,7 +45,12 @@ const unknown = (name: string): never => {
 
 export function createHostedLogin(options: HostedLoginOptions): HostedLogin {
   const { users, authorizationCodes, clients, issuer, expectToken, store } = options;
-  const usedCodes = store.fixedWindow({ name: "authorization-code", windowMs: REMEMBERED_MS });
+  // Many users can fill the memory. A used code that it forgets still needs its verifier; a right code must not count as used.
+  const usedCodes = store.fixedWindow({
+    name: "authorization-code",
+    windowMs: REMEMBERED_MS,
+    endsOldest: true,
+  });
   const exchanges = store.fixedWindow(CODE_EXCHANGES);
   const findClient = (id: string) => clients.find(({ clientId }) => clientId === id);
 
