@@ -86,6 +86,7 @@ export async function createApp(options: AppOptions) {
     verifyPassword,
     wrongPasswordLimit,
     requireCurrentPassword: rules.requireCurrentPassword,
+    sendsMail,
   });
   const expectToken = createTokenRule({
     outbox,

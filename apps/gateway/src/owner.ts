@@ -21,6 +21,7 @@ interface OwnerOptions extends Pick<Database, "users"> {
   readonly wrongPasswordLimit: WrongPasswordLimit | null;
   /** Whether what a thief of a token could do with the account requires a proof of the owner. */
   readonly requireCurrentPassword: boolean;
+  readonly sendsMail: boolean;
 }
 
 /** A user, read again, and the condition of the change that the user may make. */
@@ -59,6 +60,11 @@ export interface Owner {
   ): Promise<ProvedOwner>;
   /** @throws RECENT_LOGIN_REQUIRED if the user has a second factor and the login is not recent */
   expectStepUp(of: Principal): void;
+  /**
+   * What a user who adds a way to log in needs: otherwise, the owner of the e-mail would not know of it.
+   * @throws EMAIL_NOT_VERIFIED if mail is configured and the user has not proved the e-mail
+   */
+  expectOwnMailbox(user: Pick<AuthenticatedUser, "emailVerified">): void;
   /** @throws USER_NOT_FOUND, INVALID_TOKEN or INACTIVE_USER, checked in this order, if the user does not meet the guard any more */
   findUser(userId: number, guard: Guard): Promise<AuthenticatedUser>;
   /** @throws the reason why a conditional change was rejected: an error of `findUser` */
@@ -80,7 +86,7 @@ export const passwordGuard = (user: AuthenticatedUser): PasswordGuard => ({
 });
 
 export function createOwner(options: OwnerOptions): Owner {
-  const { users, verifyPassword, wrongPasswordLimit, requireCurrentPassword } = options;
+  const { users, verifyPassword, wrongPasswordLimit, requireCurrentPassword, sendsMail } = options;
 
   const findUser: Owner["findUser"] = async (userId, guard) => {
     const user = await users.findAuthenticated(userId);
@@ -142,6 +148,10 @@ export function createOwner(options: OwnerOptions): Owner {
     },
 
     expectStepUp,
+
+    expectOwnMailbox({ emailVerified }) {
+      if (sendsMail && !emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
+    },
 
     proveOwner,
 

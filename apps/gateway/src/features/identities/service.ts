@@ -74,7 +74,7 @@ const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 
 export function createIdentityService(options: IdentityServiceOptions): IdentityService {
   const { identities, oidcStates, providers, redirectUris, canLogIn, sendsMail: notifies } = options;
-  const { proveOwner, proveRemoval, findUser, explainRejection } = options.owner;
+  const { proveOwner, proveRemoval, expectOwnMailbox, findUser, explainRejection } = options.owner;
   const userOf = createUserOfIdentity(options);
 
   /** @throws INVALID_REQUEST */
@@ -87,11 +87,6 @@ export function createIdentityService(options: IdentityServiceOptions): Identity
     clientId,
     redirectUri,
   });
-
-  /** @throws EMAIL_NOT_VERIFIED if mail is configured and the user has not proved the e-mail */
-  const expectOwnMailbox = ({ emailVerified }: Pick<User, "emailVerified">): void => {
-    if (notifies && !emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
-  };
 
   /**
    * Verifies the state and the verifier, and redeems the code.

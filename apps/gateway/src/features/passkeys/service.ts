@@ -27,10 +27,10 @@ interface PasskeyServiceOptions
   extends RelyingParty,
     Pick<Database, "passkeys">,
     Pick<TokenKeys, "passkeyChallenges"> {
-  /** If true, new passkeys require a verified e-mail, and users are notified of changes to their passkeys. */
+  /** If true, users are notified of changes to their passkeys. */
   readonly sendsMail: boolean;
   readonly canLogIn: LoginRule;
-  readonly owner: Pick<Owner, "proveOwner" | "proveRemoval" | "findUser">;
+  readonly owner: Pick<Owner, "proveOwner" | "proveRemoval" | "expectOwnMailbox" | "findUser">;
 }
 
 /** What the client needs for the next step: the options for the browser, and the signed challenge. */
@@ -74,14 +74,14 @@ const bindingOf = ({ id, tokenVersion, passkeyRevision, hashedPassword }: Authen
 
 export function createPasskeyService(options: PasskeyServiceOptions): PasskeyService {
   const { rpId, rpName, passkeys, passkeyChallenges, sendsMail, canLogIn } = options;
-  const { proveOwner, proveRemoval, findUser } = options.owner;
+  const { proveOwner, proveRemoval, expectOwnMailbox, findUser } = options.owner;
   const webauthn = createWebauthn(options);
   const timeout = CHALLENGE_LIFETIME_MS;
 
   return {
     async requestCreation(principal, currentPassword, request) {
       const { user } = await proveOwner(principal, currentPassword, request);
-      if (sendsMail && !user.emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
+      expectOwnMailbox(user);
       const handle = await passkeys.chooseUserHandle(user.id, randomBytes(16).toString("base64url"));
       if (handle === null) throw new ServiceError("USER_NOT_FOUND");
       const existing = await passkeys.list(user.id);

@@ -39,7 +39,7 @@ interface SecondFactorOptions
   readonly cipher: FactorCipher;
   /** The name that applications show beside the e-mail. */
   readonly issuer: string;
-  readonly owner: Pick<Owner, "proveOwner" | "explainRejection">;
+  readonly owner: Pick<Owner, "proveOwner" | "expectOwnMailbox" | "explainRejection">;
   readonly tokens: Pick<Tokens, "sign">;
   /** If true, an enrolment requires the mailbox, and users are notified of changes. */
   readonly sendsMail: boolean;
@@ -80,7 +80,7 @@ const MISSING_CODE = { loc: ["body", "code"], msg: "is required", type: "missing
 export function createSecondFactor(options: SecondFactorOptions): SecondFactorService {
   const { factors, users, outbox, factorStates, cipher, issuer, tokens, clearWrongPasswords } = options;
   const { sendsMail: notifies } = options;
-  const { proveOwner, explainRejection } = options.owner;
+  const { proveOwner, expectOwnMailbox, explainRejection } = options.owner;
   const verifyCode = createCodeVerifier({ factors, cipher, notifies });
 
   /**
@@ -99,11 +99,6 @@ export function createSecondFactor(options: SecondFactorOptions): SecondFactorSe
     await request.countAgainst("factorLogin");
     await verifyCode(user, code, "FACTOR_CODE_INCORRECT", request);
     return { user, condition };
-  };
-
-  /** @throws EMAIL_NOT_VERIFIED if mail is configured and the user has not proved the e-mail */
-  const expectOwnMailbox = ({ emailVerified }: Pick<User, "emailVerified">): void => {
-    if (notifies && !emailVerified) throw new ServiceError("EMAIL_NOT_VERIFIED");
   };
 
   // Of more attempts at the same time, the outbox would count and reject the further ones, too.
