@@ -10,7 +10,7 @@ import {
 } from "../../src/index.ts";
 import { unavailable } from "../../src/postgres/errors.ts";
 import { checkServer } from "../../src/postgres/migrate.ts";
-import { claim } from "../support/outbox-conformance.ts";
+import { claim } from "../support/mail-claim-conformance.ts";
 import { openEmptiedPostgresDatabase, openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { repositoryConformance } from "../support/repository-conformance.ts";
 import { ada, createTest, errorOf } from "../support/test-database.ts";

@@ -5,6 +5,7 @@ import { eventConformance } from "./event-conformance.ts";
 import { factorConformance } from "./factor-conformance.ts";
 import { identityConformance } from "./identity-conformance.ts";
 import { importConformance } from "./import-conformance.ts";
+import { mailClaimConformance } from "./mail-claim-conformance.ts";
 import { networkConformance } from "./network-conformance.ts";
 import { outboxConformance } from "./outbox-conformance.ts";
 import { passkeyConformance } from "./passkey-conformance.ts";
@@ -21,6 +22,7 @@ export function repositoryConformance(name: string, open: () => Promise<TestData
   describe(`operators on ${name}`, () => searchConformance(test));
   describe(`networks on ${name}`, () => networkConformance(test));
   describe(`the outbox on ${name}`, () => outboxConformance(test));
+  describe(`claims of mails on ${name}`, () => mailClaimConformance(test));
   describe(`passkeys on ${name}`, () => passkeyConformance(test));
   describe(`identities on ${name}`, () => identityConformance(test));
   describe(`second factors on ${name}`, () => factorConformance(test));
