@@ -1,6 +1,6 @@
 /**
- * The client for which queries run, and the total time of these queries. In the embedded database, the writes of different
- * clients take turns, and all queries of a request share one timeout. A query finds its `Caller` in the asynchronous context.
+ * The client for which queries run, and the total time of these queries. The writes of different clients take turns, and in the embedded
+ * database, all queries of a request share one timeout. A query finds its `Caller` in the asynchronous context.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 

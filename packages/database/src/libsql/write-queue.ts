@@ -5,6 +5,7 @@
  */
 import { callers, withinTimeout } from "../caller.ts";
 import { type Attempt, DatabaseUnavailable } from "../errors.ts";
+import { Turns } from "../turns.ts";
 import { isLockConflict, toDomainError } from "./errors.ts";
 import { retryUntil } from "./retry.ts";
 
@@ -33,42 +34,12 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
  * @param transact runs queries and commits, or rolls back if a query fails
  */
 export function createWriteQueue(busyTimeoutMs: number, transact: Attempt): Attempt {
-  /** The waiting entries of each client. The clients are in the order of their turns. */
-  const queues = new Map<string, Set<Entry>>();
+  const waiting = new Turns<Entry>();
   let isRunning = false;
   /** The error of the latest transaction, or undefined if that transaction was committed. */
   let latestError: unknown;
 
-  /**
-   * Adds the entry. If too many entries wait, removes an entry of the client with the most entries: the oldest, because it
-   * expires first. The removed entry never runs, but is rejected only at its deadline. After an early rejection, the client
-   * could occupy the event loop with new requests.
-   */
-  const enqueue = (client: string, entry: Entry): void => {
-    queues.set(client, (queues.get(client) ?? new Set()).add(entry));
-    let waiting = 0;
-    let longest = new Set<Entry>();
-    for (const entries of queues.values()) {
-      waiting += entries.size;
-      if (entries.size >= longest.size) longest = entries;
-    }
-    if (waiting > MAX_WAITING) takeOldest(longest);
-  };
-
-  /**
-   * Takes up to `MAX_GROUP` entries, one of each client in turn. A client with more entries moves to the end of the map, where
-   * the same loop reaches the client again.
-   */
-  const takeGroup = (): Entry[] => {
-    const group: Entry[] = [];
-    for (const [client, entries] of queues) {
-      group.push(...takeOldest(entries));
-      queues.delete(client);
-      if (entries.size > 0) queues.set(client, entries);
-      if (group.length === MAX_GROUP) break;
-    }
-    return group;
-  };
+  const takeGroup = (): Entry[] => Array.from({ length: MAX_GROUP }).flatMap(() => waiting.take() ?? []);
 
   const runGroup = async (group: readonly Entry[]): Promise<void> => {
     const deadline = Math.max(...group.map((entry) => entry.deadline));
@@ -112,10 +83,13 @@ export function createWriteQueue(busyTimeoutMs: number, transact: Attempt): Atte
         return () => resolve(value);
       };
       const entry = { deadline, run, reject };
-      enqueue(client, entry);
+      waiting.add(client, entry);
+      // The removed write never runs, but is rejected only at its deadline, which is the earliest of its client. After an early
+      // rejection, the client could occupy the event loop with new requests.
+      if (waiting.size > MAX_WAITING) waiting.removeFromLongest();
       const timer = setTimeout(
         () => {
-          queues.get(client)?.delete(entry);
+          waiting.delete(client, entry);
           reject(timeoutError());
         },
         Math.max(0, deadline - performance.now()),
@@ -123,11 +97,4 @@ export function createWriteQueue(busyTimeoutMs: number, transact: Attempt): Atte
       if (!isRunning) void runAll();
       return promise.finally(() => clearTimeout(timer));
     });
-}
-
-/** Removes the first entry. Returns an array with that entry, or an empty array if there was no entry. */
-function takeOldest(entries: Set<Entry>): Entry[] {
-  const [oldest] = entries;
-  if (oldest) entries.delete(oldest);
-  return oldest ? [oldest] : [];
 }

@@ -1,10 +1,13 @@
 /**
  * The connections of a process. Invariants: no query is sent behind a write or a transaction, which can wait for a locked row.
- * Reads share connections if all are busy, because one round trip then serves several reads. In the mode `auto`, only connections that were proved to be direct
- * use named statements, because a pooler can run another client's statement of the same name. Bun's own pool can reconnect at
+ * Reads share connections if all are busy, because one round trip then serves several reads. The writes of clients take turns, so that
+ * one client whose writes wait for each other does not occupy the connections. In the mode `auto`, only connections that were proved to be
+ * direct use named statements, because a pooler can run another client's statement of the same name. Bun's own pool can reconnect at
  * any time without such a proof. Therefore, each connection has its own client, which is closed together with the connection.
  */
 import type { SQL } from "bun";
+import { callers } from "../caller.ts";
+import { Turns } from "../turns.ts";
 import { type ConnectOptions, connect, type PreparedStatements } from "./connection.ts";
 import { CLOSED_REASON, unavailable } from "./errors.ts";
 
@@ -38,9 +41,7 @@ class Slot {
   ready: SQL | null = null;
 }
 
-interface Waiter extends PromiseWithResolvers<Slot> {
-  readonly isRead: boolean;
-}
+type Waiter = PromiseWithResolvers<Slot>;
 
 /** Minimum time between two attempts to open an additional connection. */
 const RETRY_PAUSE_MS = 1_000;
@@ -50,8 +51,9 @@ const LIFE_RANGE_MS = 10 * 60_000;
 
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
-  /** In the order of arrival. */
-  readonly #waiters: Waiter[] = [];
+  /** The waiting reads, in the order of arrival. */
+  readonly #reads: Waiter[] = [];
+  readonly #writes = new Turns<Waiter>();
   #slots: readonly Slot[];
   #generation = 0;
   #isClosed = false;
@@ -80,7 +82,7 @@ export class ConnectionPool {
         slot.pending--;
         if (!isRead) slot.isExclusive = false;
         if (slot.isExpired && slot.pending === 0) this.#discard(slot);
-        if (this.#waiters.length > 0) this.#serve();
+        if (this.#waiting > 0) this.#serve();
       }
     }
   }
@@ -105,6 +107,11 @@ export class ConnectionPool {
     await Promise.all(this.#slots.map((slot) => this.#release(slot)));
   }
 
+  /** The number of waiting queries. */
+  get #waiting(): number {
+    return this.#reads.length + this.#writes.size;
+  }
+
   #createSlots(): readonly Slot[] {
     return Array.from({ length: this.#options.size }, () => new Slot());
   }
@@ -127,24 +134,28 @@ export class ConnectionPool {
   #wait(isRead: boolean): Promise<Slot> {
     if (this.#isClosed) throw unavailable(CLOSED_REASON);
     const waiter = Promise.withResolvers<Slot>();
-    this.#waiters.push({ ...waiter, isRead });
+    if (isRead) this.#reads.push(waiter);
+    else this.#writes.add(callers.getStore()?.client ?? "", waiter);
     this.#grow();
     return waiter.promise;
   }
 
-  /** Gives free connections to the waiting queries. */
+  /** Gives free connections to the waiting queries: first to the reads, because a write can follow them on the same connection. */
   #serve(): void {
-    for (let [next] = this.#waiters; next !== undefined; [next] = this.#waiters) {
-      const slot = this.#take(next.isRead);
+    while (this.#waiting > 0) {
+      const slot = this.#take(this.#reads.length > 0);
       if (slot === null) break;
-      this.#waiters.shift();
-      next.resolve(slot);
+      this.#next()?.resolve(slot);
     }
     this.#grow();
   }
 
+  #next(): Waiter | undefined {
+    return this.#reads.shift() ?? this.#writes.take();
+  }
+
   #rejectWaiters(error: unknown): void {
-    for (const { reject } of this.#waiters.splice(0)) reject(error);
+    for (let next = this.#next(); next; next = this.#next()) next.reject(error);
   }
 
   /** Opens as many connections as there are waiting queries, if the pool has so many closed ones. */
@@ -153,7 +164,7 @@ export class ConnectionPool {
     let opening = this.#slots.filter(({ isOpening }) => isOpening).length;
     const now = performance.now();
     for (const slot of this.#slots) {
-      if (this.#waiters.length <= opening) return;
+      if (this.#waiting <= opening) return;
       const isClosed = slot.client === null && !slot.isOpening && slot.pending === 0;
       if (!isClosed || (slot.retryAt > now && !this.#isUnusable())) continue;
       void this.#open(slot);

@@ -1,7 +1,7 @@
 /** While the server is faulty, calls fail in time; once the server recovers, calls succeed without a restart of the service. */
 import { afterAll, expect, it } from "bun:test";
 import { startPostgresServer } from "@latchkey/testing/postgres-server";
-import { type Database, DatabaseUnavailable } from "../../src/index.ts";
+import { callers, type Database, DatabaseUnavailable } from "../../src/index.ts";
 import { openPostgresDatabase } from "../../src/postgres/database.ts";
 import { createMigrated, hold, openPostgresTestDatabase } from "../support/postgres-database.ts";
 import { openTcpProxy } from "../support/tcp-proxy.ts";
@@ -194,6 +194,25 @@ it("a locked row makes only its own call fail and closes no connection", async (
   expect(await database.todos.update(id, { title: "yours" })).toMatchObject({ title: "yours" });
   const after = new Set((await connections(testDatabase)).map(({ pid }) => pid));
   expect(before.filter(({ pid }) => !after.has(pid))).toEqual([]);
+});
+
+it("the writes of clients take turns for the connections, and reads wait for none of them", async () => {
+  await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 1 });
+  const { todos } = testDatabase.database;
+  const { id } = await todos.create(todo);
+  const ended: string[] = [];
+  const end = (name: string) => () => ended.push(name);
+  const update = (client: string, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      callers.run({ client, queriedMs: 0 }, () =>
+        todos.update(id, { title: client }).then(end(`${client}${index}`)),
+      ),
+    );
+  const updates = [...update("a", 4), ...update("b", 2)];
+  await new Promise(setImmediate);
+  await Promise.all([...updates, todos.findById(id).then(end("read"))]);
+  // The first write starts at once.
+  expect(ended).toEqual(["a0", "read", "a1", "b0", "a2", "b1", "a3"]);
 });
 
 it("while statements wait for a locked row, all other calls share the remaining connection without delay", async () => {
