@@ -11,7 +11,7 @@ export interface Caller {
   queriedMs: number;
 }
 
-/** Queries without a caller, such as migrations, count as one client. Each of these queries has the whole timeout. */
+/** Queries without a caller are those of the service itself, such as the sender of mails. Each of them has the whole timeout. */
 export const callers = new AsyncLocalStorage<Caller>();
 
 /** @param query receives its deadline, in milliseconds of `performance.now()` */

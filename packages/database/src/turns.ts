@@ -1,6 +1,9 @@
-/** Waiting entries of clients that take turns. Invariant: the map has the clients with entries, in the order of their turns. */
+/**
+ * Waiting entries of clients that take turns. Those without a client, of the service itself, are few, and precede all others. Invariant:
+ * the map has the clients with entries, in the order of their turns.
+ */
 export class Turns<Entry> {
-  readonly #queues = new Map<string, Set<Entry>>();
+  readonly #queues = new Map<string | undefined, Set<Entry>>();
   #size = 0;
 
   /** The number of entries. */
@@ -8,13 +11,13 @@ export class Turns<Entry> {
     return this.#size;
   }
 
-  add(client: string, entry: Entry): void {
+  add(client: string | undefined, entry: Entry): void {
     this.#queues.set(client, (this.#queues.get(client) ?? new Set()).add(entry));
     this.#size += 1;
   }
 
   /** Does nothing if the entry was removed before. */
-  delete(client: string, entry: Entry): void {
+  delete(client: string | undefined, entry: Entry): void {
     const entries = this.#queues.get(client);
     if (!entries?.delete(entry)) return;
     this.#size -= 1;
@@ -23,9 +26,9 @@ export class Turns<Entry> {
 
   /** Removes the oldest entry of the client whose turn it is. */
   take(): Entry | undefined {
-    const [turn] = this.#queues;
-    if (!turn) return undefined;
-    const [client, entries] = turn;
+    const client = this.#queues.has(undefined) ? undefined : this.#queues.keys().next().value;
+    const entries = this.#queues.get(client);
+    if (!entries) return undefined;
     // The client becomes the last one.
     this.#queues.delete(client);
     this.#queues.set(client, entries);
@@ -34,12 +37,12 @@ export class Turns<Entry> {
 
   /** Removes the oldest entry of the client with the most. */
   removeFromLongest(): void {
-    let longest: readonly [string, Set<Entry>] | undefined;
+    let longest: readonly [string | undefined, Set<Entry>] | undefined;
     for (const queue of this.#queues) if (!longest || queue[1].size >= longest[1].size) longest = queue;
     if (longest) this.#removeOldest(...longest);
   }
 
-  #removeOldest(client: string, entries: ReadonlySet<Entry>): Entry | undefined {
+  #removeOldest(client: string | undefined, entries: ReadonlySet<Entry>): Entry | undefined {
     const [oldest] = entries;
     if (oldest !== undefined) this.delete(client, oldest);
     return oldest;

@@ -76,7 +76,7 @@ export function createWriteQueue(busyTimeoutMs: number, transact: Attempt): Atte
 
   return <T>(query: () => Promise<T>) =>
     withinTimeout(busyTimeoutMs, (deadline) => {
-      const client = callers.getStore()?.client ?? "";
+      const client = callers.getStore()?.client;
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       const run = async () => {
         const value = await query();

@@ -7,9 +7,10 @@
  */
 import type { SQL } from "bun";
 import { callers } from "../caller.ts";
+import { withTimeout } from "../timeout.ts";
 import { Turns } from "../turns.ts";
 import { type ConnectOptions, connect, type PreparedStatements } from "./connection.ts";
-import { CLOSED_REASON, unavailable } from "./errors.ts";
+import { CLOSED_REASON, DEADLINE_REASON, unavailable } from "./errors.ts";
 
 export interface ConnectionPoolOptions extends ConnectOptions {
   /** Maximum number of connections. */
@@ -52,7 +53,7 @@ const LIFE_RANGE_MS = 10 * 60_000;
 export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
   /** The waiting reads, in the order of arrival. */
-  readonly #reads: Waiter[] = [];
+  readonly #reads = new Set<Waiter>();
   readonly #writes = new Turns<Waiter>();
   #slots: readonly Slot[];
   #generation = 0;
@@ -109,7 +110,7 @@ export class ConnectionPool {
 
   /** The number of waiting queries. */
   get #waiting(): number {
-    return this.#reads.length + this.#writes.size;
+    return this.#reads.size + this.#writes.size;
   }
 
   #createSlots(): readonly Slot[] {
@@ -125,7 +126,7 @@ export class ConnectionPool {
     }
     if (best === null) return null;
     // A connection that can still be opened is better than a shared one.
-    if (best.pending > 0 && this.#slots.some(({ ready }) => ready === null)) return null;
+    if (best.pending > 0 && this.#canGrow()) return null;
     best.pending++;
     best.isExclusive = !isRead;
     return best;
@@ -134,16 +135,22 @@ export class ConnectionPool {
   #wait(isRead: boolean): Promise<Slot> {
     if (this.#isClosed) throw unavailable(CLOSED_REASON);
     const waiter = Promise.withResolvers<Slot>();
-    if (isRead) this.#reads.push(waiter);
-    else this.#writes.add(callers.getStore()?.client ?? "", waiter);
+    const client = callers.getStore()?.client;
+    if (isRead) this.#reads.add(waiter);
+    else this.#writes.add(client, waiter);
     this.#grow();
-    return waiter.promise;
+    // The caller has an error then. A later write would be one of which nobody knows, such as the claim of a mail.
+    return withTimeout(waiter.promise, this.#options.deadlineMs, () => {
+      this.#reads.delete(waiter);
+      this.#writes.delete(client, waiter);
+      return unavailable(DEADLINE_REASON);
+    });
   }
 
   /** Gives free connections to the waiting queries: first to the reads, because a write can follow them on the same connection. */
   #serve(): void {
     while (this.#waiting > 0) {
-      const slot = this.#take(this.#reads.length > 0);
+      const slot = this.#take(this.#reads.size > 0);
       if (slot === null) break;
       this.#next()?.resolve(slot);
     }
@@ -151,7 +158,11 @@ export class ConnectionPool {
   }
 
   #next(): Waiter | undefined {
-    return this.#reads.shift() ?? this.#writes.take();
+    for (const read of this.#reads) {
+      this.#reads.delete(read);
+      return read;
+    }
+    return this.#writes.take();
   }
 
   #rejectWaiters(error: unknown): void {
@@ -170,6 +181,14 @@ export class ConnectionPool {
       void this.#open(slot);
       opening++;
     }
+  }
+
+  /** Whether another connection is being opened, or can be opened now: the server refused none of late. */
+  #canGrow(): boolean {
+    const now = performance.now();
+    return this.#slots.some(
+      ({ ready, isOpening, retryAt }) => ready === null && (isOpening || retryAt <= now),
+    );
   }
 
   /** Whether no connection is open or being opened. */

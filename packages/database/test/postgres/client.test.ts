@@ -196,23 +196,38 @@ it("a locked row makes only its own call fail and closes no connection", async (
   expect(before.filter(({ pid }) => !after.has(pid))).toEqual([]);
 });
 
-it("the writes of clients take turns for the connections, and reads wait for none of them", async () => {
+it("the writes of clients take turns for the connections, those of the service and all reads precede them", async () => {
   await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 1 });
   const { todos } = testDatabase.database;
   const { id } = await todos.create(todo);
   const ended: string[] = [];
   const end = (name: string) => () => ended.push(name);
-  const update = (client: string, count: number) =>
+  const update = (name: string) => todos.update(id, { title: name }).then(end(name));
+  const updateAs = (client: string, count: number) =>
     Array.from({ length: count }, (_, index) =>
-      callers.run({ client, queriedMs: 0 }, () =>
-        todos.update(id, { title: client }).then(end(`${client}${index}`)),
-      ),
+      callers.run({ client, queriedMs: 0 }, () => update(`${client}${index}`)),
     );
-  const updates = [...update("a", 4), ...update("b", 2)];
+  const updates = [...updateAs("a", 4), ...updateAs("b", 2), update("own")];
   await new Promise(setImmediate);
   await Promise.all([...updates, todos.findById(id).then(end("read"))]);
   // The first write starts at once.
-  expect(ended).toEqual(["a0", "read", "a1", "b0", "a2", "b1", "a3"]);
+  expect(ended).toEqual(["a0", "read", "own", "a1", "b0", "a2", "b1", "a3"]);
+});
+
+it("a write whose deadline passes before it has a connection never runs", async () => {
+  await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 1, deadlineMs: 300 });
+  const { todos } = testDatabase.database;
+  const { id } = await todos.create(todo);
+  await using holder = await hold(testDatabase, `update todos set title = 'mine' where id = ${id}`);
+  // The server ends the first one, and the second one then waits for the lock.
+  const updates = [1, 2].map(() => todos.update(id, { title: "yours" }));
+  const late = todos.create({ ...todo, title: "late" });
+  const outcomes = await Promise.allSettled([...updates, late]);
+  expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill("rejected"));
+  await holder.commit();
+  await todos.create({ ...todo, title: "next" });
+  const created = await todos.list({ after: id, limit: 9 });
+  expect(created.map(({ title }) => title)).toEqual(["next"]);
 });
 
 it("while statements wait for a locked row, all other calls share the remaining connection without delay", async () => {
