@@ -192,10 +192,12 @@ export function createTables(columns: Columns) {
       /** Whether the code was requested from a familiar network of the user. */
       isFamiliar: boolean("is_familiar").notNull().default(false),
     },
-    ({ userId, emailDigest, nextAttemptAt, isRecipientVerified }) => [
-      ...[userId, emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),
+    ({ userId, emailDigest, nextAttemptAt, state, isRecipientVerified, isFamiliar }) => [
+      ...[emailDigest, nextAttemptAt].map((column) => index(`outbox_${column.name}`).on(column)),
+      // With the state, an attempt with a code does not read the other mails of the user.
+      index("outbox_user_state").on(userId, state),
       // Not partial: each request must write to the same indexes, so that its time does not reveal whether the e-mail is registered.
-      index("outbox_verified").on(isRecipientVerified, nextAttemptAt),
+      index("outbox_verified").on(isRecipientVerified, isFamiliar, nextAttemptAt),
     ],
   );
 

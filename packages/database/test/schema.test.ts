@@ -21,7 +21,7 @@ const INDEXES = [
     "outbox_next_attempt_at",
   ],
   ...[
-    "outbox_user_id",
+    "outbox_user_state",
     "outbox_verified",
     "passkeys_user_id",
     "users_imported_index",

@@ -50,7 +50,7 @@ interface MailSenderOptions
 
 /**
  * So many mails are sent at the same time. Otherwise, mails to recipients for which the mail server does not respond, and any number
- * of mails to accounts of a stranger, would delay all others: one place is for verified e-mails, one for first attempts.
+ * of mails to accounts of a stranger, would delay all others: one place is for verified e-mails, one for first attempts (`ClaimOrder`).
  */
 const PLACES: readonly ClaimOrder[] = ["newest-verified", "newest", "oldest", "oldest", "oldest"];
 /** Timeout of `close`; less than the default grace period of a shutdown. */

@@ -3,9 +3,10 @@
  * flood of requests for them does not delay other mails, whether for unknown e-mails, one user or many.
  */
 import { CODE_MAILS, hasCode } from "@latchkey/contracts";
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
 import type { OutboxRow, User } from "../tables.ts";
+import { claimOrder } from "./claim-order.ts";
 import type { ClaimedMail, Mail, MailBudget, MailPolicy, Recipient, SuppressedMails } from "./mail-policy.ts";
 
 export const DAY_SECONDS = 24 * 60 * 60;
@@ -100,11 +101,12 @@ export function createMailBudgets({
    * them and the claimed mail.
    */
   const readWaiting = async (transaction: Orm, { order = "oldest" }: MailPolicy) => {
-    const { nextAttemptAt, isRecipientVerified } = outbox;
-    const isCandidate = order === "newest-verified" ? eq(isRecipientVerified, true) : undefined;
-    const query = transaction.select().from(outbox).where(and(isDeletable, isCandidate));
-    const direction = order === "oldest" ? asc : desc;
-    const rows = await query.orderBy(direction(nextAttemptAt)).limit(MAX_DELETED - 1);
+    const { conditions, orderBy } = claimOrder(tables, order);
+    const rows: OutboxRow[] = [];
+    for (const condition of conditions) {
+      const query = transaction.select().from(outbox).where(and(isDeletable, condition));
+      rows.push(...(await query.orderBy(orderBy).limit(MAX_DELETED - 1 - rows.length)));
+    }
     const userIds = [...new Set(rows.flatMap(({ userId }) => userId ?? []))];
     const found = await transaction.select().from(users).where(inArray(users.id, userIds));
     const usersById = new Map(found.map((user) => [user.id, user]));

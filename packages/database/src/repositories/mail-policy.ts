@@ -21,7 +21,7 @@ export interface MailBudget {
 
 /**
  * Which due mail is claimed: the one that is due first, the newest without an attempt, or the newest to a verified e-mail, also if it
- * is sent again.
+ * is sent again (`claim-order.ts`).
  */
 export type ClaimOrder = "oldest" | "newest" | "newest-verified";
 

@@ -5,8 +5,6 @@
 import { type CodeKind, emailForms, FAMILIAR_NETWORK_DAYS, MAIL_KINDS } from "@latchkey/contracts";
 import {
   and,
-  asc,
-  desc,
   eq,
   gt,
   inArray,
@@ -20,6 +18,8 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Dialect, Orm } from "../dialect.ts";
+import type { OutboxRow } from "../tables.ts";
+import { claimOrder } from "./claim-order.ts";
 import { matchEmailForms } from "./email-forms.ts";
 import { createMailBudgets, DAY_SECONDS, isKept } from "./mail-budgets.ts";
 import type { ClaimOrder, Mail, MailPolicy } from "./mail-policy.ts";
@@ -93,22 +93,21 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
   const isKnown = inArray(outbox.kind, [...MAIL_KINDS]);
   const leadsSomewhere = or(isNotNull(outbox.userId), isNotNull(outbox.recipient));
   const isClaimable = and(isDue, isKnown);
-  const isNew = and(isClaimable, eq(outbox.attempts, 0));
-  const ids = () => orm.select({ id: outbox.id }).from(outbox);
-  const CONDITIONS: Readonly<Record<ClaimOrder, SQL | undefined>> = {
-    oldest: isClaimable,
-    newest: isNew,
-    "newest-verified": and(isClaimable, eq(outbox.isRecipientVerified, true)),
+  /** Of each condition of the order, the query for the next mail. */
+  const nextOf = (order: ClaimOrder, condition?: SQL) => {
+    const { conditions, orderBy } = claimOrder(tables, order);
+    const ids = () => orm.select({ id: outbox.id }).from(outbox);
+    return conditions.map((one) =>
+      ids()
+        .where(and(isClaimable, one, condition))
+        .orderBy(orderBy)
+        .limit(1),
+    );
   };
-  const next = (order: ClaimOrder, condition?: SQL) =>
-    ids()
-      .where(and(CONDITIONS[order], condition))
-      .orderBy(order === "oldest" ? asc(nextAttemptAt) : desc(nextAttemptAt))
-      .limit(1);
   const due = {
-    oldest: prepare(next("oldest")),
-    newest: prepare(next("newest")),
-    "newest-verified": prepare(next("newest-verified")),
+    oldest: nextOf("oldest").map(prepare),
+    newest: nextOf("newest").map(prepare),
+    "newest-verified": nextOf("newest-verified").map(prepare),
   };
   const isWaiting = isNotNull(nextAttemptAt);
   const isOld = and(isNull(nextAttemptAt), lt(outbox.attemptedAt, later(-DAY_SECONDS)));
@@ -118,12 +117,14 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
   const claim = async (transaction: Orm, policy: MailPolicy): Promise<Mail | null> => {
     await mailBudgets.deleteToNobody(transaction);
     const attempts = sql`${outbox.attempts} + 1`;
-    const query = transaction
-      .update(outbox)
-      .set({ attempts, attemptedAt: now, nextAttemptAt: later(LEASE_SECONDS) });
+    const values = { attempts, attemptedAt: now, nextAttemptAt: later(LEASE_SECONDS) };
+    let mail: OutboxRow | undefined;
     // Mails to unknown e-mails that were requested meanwhile wait for the next statement that deletes them.
-    const first = sql`(${next(policy.order ?? "oldest", leadsSomewhere).getSQL()} ${skipLocked})`;
-    const [mail] = await query.where(eq(outbox.id, first)).returning();
+    for (const next of nextOf(policy.order ?? "oldest", leadsSomewhere)) {
+      const first = sql`(${next.getSQL()} ${skipLocked})`;
+      [mail] = await transaction.update(outbox).set(values).where(eq(outbox.id, first)).returning();
+      if (mail) break;
+    }
     if (!mail) return null;
     const { recipient: email, isRecipientVerified, ...row } = mail;
     const found = (condition: SQL) => transaction.select().from(users).where(condition);
@@ -175,8 +176,9 @@ export function createOutboxRepository(client: RepositoryClient, dialect: Dialec
       }),
     claim: async (policy) => {
       // Without this query, each process would lock the embedded database every second.
-      const candidates = await due[policy.order ?? "oldest"]({});
-      return candidates.length === 0 ? null : transact((transaction) => claim(transaction, policy));
+      for (const find of due[policy.order ?? "oldest"])
+        if ((await find({})).length > 0) return transact((transaction) => claim(transaction, policy));
+      return null;
     },
     finish: (id) => write(orm.update(outbox).set(FINISHED).where(eq(outbox.id, id))),
     discard: (mail) => {

@@ -186,6 +186,10 @@ export function mailClaimConformance(test: Test): void {
     expect(await claimVerified()).toMatchObject({ kind: "password", user: { id } });
     await outbox.postpone(code ?? { id: 0, attempts: 0 }, -1);
     expect(await claimVerified()).toMatchObject({ kind: "login-code", attempts: 2 });
+    for (const state of ["b", "c"]) await outbox.request("login-code", ada.email, { state });
+    await query("update outbox set is_familiar = true where state = 'b'");
+    for (const state of ["b", "c"])
+      expect(await claimVerified()).toMatchObject({ kind: "login-code", state });
     for (const userId of [bobId, id]) await factors.notifyOfFailures(userId);
     expect(await claimVerified()).toMatchObject({ kind: "factor-failures", user: { id } });
     await users.delete(id, undefined, { notifies: true });

@@ -1,2 +1,4 @@
 -- Oldest compatible release: 1.0.0
-CREATE INDEX `outbox_verified` ON `outbox` (`is_recipient_verified`,`next_attempt_at`);
+CREATE INDEX `outbox_user_state` ON `outbox` (`user_id`,`state`);--> statement-breakpoint
+CREATE INDEX `outbox_verified` ON `outbox` (`is_recipient_verified`,`is_familiar`,`next_attempt_at`);--> statement-breakpoint
+DROP INDEX `outbox_user_id`;
