@@ -39,7 +39,7 @@ export interface OpenFeature {
 }
 
 /** The values of the environment variables. */
-export type FeatureVariables = Environment["values"];
+type FeatureVariables = Environment["values"];
 
 export interface OptionalFeature {
   /** One of `Feature` if other modules ask whether it is on. */

@@ -120,10 +120,8 @@ export function createFixedWindow(
     }
     if (windows.size >= maxKeys) {
       if (!endsOldest) return undefined;
-      for (const oldest of windows.keys()) {
-        windows.delete(oldest);
-        break;
-      }
+      const [oldest = ""] = windows.keys();
+      windows.delete(oldest);
     }
     const window = { count: 0, resetsAt: time + windowMs };
     windows.set(key, window);

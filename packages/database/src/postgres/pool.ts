@@ -158,11 +158,10 @@ export class ConnectionPool {
   }
 
   #next(): Waiter | undefined {
-    for (const read of this.#reads) {
-      this.#reads.delete(read);
-      return read;
-    }
-    return this.#writes.take();
+    const [read] = this.#reads;
+    if (!read) return this.#writes.take();
+    this.#reads.delete(read);
+    return read;
   }
 
   #rejectWaiters(error: unknown): void {

@@ -214,6 +214,22 @@ it("the writes of clients take turns for the connections, those of the service a
   expect(ended).toEqual(["a0", "read", "own", "a1", "b0", "a2", "b1", "a3"]);
 });
 
+it("while the server refuses a connection of the pool, reads share the others and delay no write", async () => {
+  await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 2, deadlineMs: 1_000 });
+  const { todos } = testDatabase.database;
+  const { id } = await todos.create(todo);
+  const name = new URL(testDatabase.url).pathname.slice(1);
+  await testDatabase.query(`alter database "${name}" connection limit 1`);
+  let isReading = true;
+  const readers = Array.from({ length: 20 }, async () => {
+    while (isReading) await todos.findById(id);
+  });
+  for (let write = 0; write < 5; write++)
+    expect(await todos.update(id, { title: "yours" })).toMatchObject({ title: "yours" });
+  isReading = false;
+  await Promise.all(readers);
+});
+
 it("a write whose deadline passes before it has a connection never runs", async () => {
   await using testDatabase = await openPostgresTestDatabase(server, { poolSize: 1, deadlineMs: 300 });
   const { todos } = testDatabase.database;
